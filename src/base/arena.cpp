@@ -29,6 +29,7 @@
 // in every instant of each other, also under ThreadSanitizer.
 #include "base/arena.hpp"
 
+#include "base/assert.hpp"
 #include "base/commit.hpp"
 
 #include <algorithm>
@@ -47,22 +48,22 @@ constexpr unsigned branch_bits = 2;
 } // namespace
 
 struct Arena::Chunk {
-    Offset self;
-    Offset next;
+    Offset self; ///< Invariant: the chunk's own place.
+    Offset next; ///< The chunk before it; 0: this is the first.
     std::uint64_t bytes;
-    std::uint64_t front; ///< First free byte, from the chunk's begin.
-    std::uint64_t back;  ///< End of the free bytes.
+    std::uint64_t front; ///< First free byte, from the chunk's begin. Invariant: at most `back`.
+    std::uint64_t back;  ///< End of the free bytes. Invariant: at most `bytes`.
 };
 
 struct Arena::Root {
-    Offset newest;       ///< Chunk.
-    std::uint64_t bytes; ///< Bytes of all chunks.
+    Offset newest;       ///< The chunk that small objects are cut from.
+    std::uint64_t bytes; ///< Invariant: at least the bytes of all chunks.
     std::array<Offset, 1U << bucket_bits> buckets;
 };
 
 struct Arena::Entry {
-    ArenaKey key;
-    Offset object;
+    ArenaKey key;  ///< Invariant: no other entry has it.
+    Offset object; ///< Invariant: behind the head of a chunk and aligned as objects are.
     std::array<Offset, 1U << branch_bits> below; ///< Entries below, by further bits of the hash.
 };
 
@@ -71,6 +72,11 @@ namespace {
 constexpr std::size_t first_chunk_bytes = 4096;
 constexpr std::size_t large_chunk_bytes = std::size_t{64} << 10;
 constexpr std::size_t large_object_bytes = first_chunk_bytes / 2;
+
+/// For assertions: memory is handed out once.
+bool is_zero(const std::byte* memory, std::uint64_t bytes) noexcept {
+    return std::all_of(memory, memory + bytes, [](std::byte one) { return one == std::byte{}; });
+}
 
 constexpr std::uint64_t rounded_up(std::uint64_t bytes, std::uint64_t unit) noexcept {
     return (bytes + unit - 1) / unit * unit;
@@ -107,8 +113,11 @@ Arena::Root& Arena::header() const noexcept {
     return *std::launder(reinterpret_cast<Root*>(memory_->at(root_)));
 }
 
-Arena::Chunk& Arena::chunk(Offset offset) const noexcept {
-    return *std::launder(reinterpret_cast<Chunk*>(memory_->at(offset)));
+Arena::Chunk& Arena::chunk(Offset offset) const {
+    auto& found = *std::launder(reinterpret_cast<Chunk*>(memory_->at(offset)));
+    CORYMB_ASSERT(found.self == offset);
+    CORYMB_ASSERT(found.front <= found.back && found.back <= found.bytes);
+    return found;
 }
 
 Arena::Entry& Arena::entry(Offset offset) const noexcept {
@@ -139,6 +148,15 @@ std::byte* Arena::find(const ArenaKey& key) const noexcept {
     return found == nullptr ? nullptr : memory_->at(found->object);
 }
 
+/// For assertions: the bytes of all chunks that can be reached.
+std::uint64_t Arena::bytes_of_chunks() const {
+    std::uint64_t bytes = 0;
+    for (Offset at = header().newest; at != 0; at = chunk(at).next) {
+        bytes += chunk(at).bytes;
+    }
+    return bytes;
+}
+
 void Arena::visit(const std::function<void(const ArenaKey&, std::byte*)>& see) const {
     const auto& buckets = header().buckets;
     std::vector<const Offset*> places;
@@ -166,6 +184,7 @@ Arena::Chunk& Arena::new_chunk(std::size_t bytes, Offset next) {
     start.front = head;
     start.next = next;
     header().bytes += whole;
+    CORYMB_ASSERT(start.back - start.front >= bytes);
     return start;
 }
 
@@ -179,6 +198,7 @@ Arena::Chunk& Arena::chunk_with_room(std::size_t bytes) {
     if (bytes >= large_object_bytes) {
         Chunk& made = new_chunk(bytes, newest.next);
         commit(newest.next, made.self);
+        CORYMB_DEBUG_ASSERT(bytes_of_chunks() <= root.bytes);
         return made;
     }
     // Small teams stay small, large ones take few chunks.
@@ -186,24 +206,34 @@ Arena::Chunk& Arena::chunk_with_room(std::size_t bytes) {
         new_chunk(std::clamp<std::size_t>(root.bytes, first_chunk_bytes / 2, large_chunk_bytes / 2),
                   root.newest);
     commit(root.newest, made.self);
+    CORYMB_DEBUG_ASSERT(bytes_of_chunks() <= root.bytes);
     return made;
 }
 
 Offset Arena::allocate(std::size_t bytes) {
     const std::uint64_t length = rounded_up(bytes, object_alignment);
     Chunk& from = chunk_with_room(length);
-    const Offset object = from.self + from.front;
-    commit(from.front, from.front + length);
+    const std::uint64_t before = from.front;
+    const Offset object = from.self + before;
+    commit(from.front, before + length);
+    CORYMB_ASSERT(from.front >= before + bytes && from.front <= from.back);
+    CORYMB_ASSERT(object % object_alignment == 0 && object >= from.self + sizeof(Chunk));
+    CORYMB_DEBUG_ASSERT(is_zero(memory_->at(object), length));
     return object;
 }
 
 void Arena::publish(const ArenaKey& key, Offset object) {
     constexpr std::uint64_t length = rounded_up(sizeof(Entry), alignof(std::uint64_t));
     Chunk& from = chunk_with_room(length);
-    commit(from.back, from.back - length);
+    const std::uint64_t before = from.back;
+    commit(from.back, before - length);
+    CORYMB_ASSERT(from.back + sizeof(Entry) <= before && from.front <= from.back);
     const Offset made = from.self + from.back;
     new (memory_->at(made)) Entry{key, object, {}};
-    commit(place_of(key).word, made); // A1 release
+    const Place place = place_of(key);
+    CORYMB_ASSERT(place.entry == nullptr);
+    commit(place.word, made); // A1 release
+    CORYMB_DEBUG_ASSERT(find(key) == memory_->at(object));
 }
 
 std::size_t Arena::bytes() const {
@@ -219,8 +249,12 @@ void Arena::drop_locked() noexcept {
     Offset at = header().newest;
     root_ = 0;
     while (at != 0) {
-        const Offset next = chunk(at).next;
-        memory_->give_back(at, chunk(at).bytes);
+        const auto& one = *std::launder(reinterpret_cast<const Chunk*>(memory_->at(at)));
+        if (one.self != at) { // What cannot be trusted is left, rather than given to others.
+            return;
+        }
+        const Offset next = one.next;
+        memory_->give_back(at, one.bytes);
         at = next;
     }
 }

@@ -102,11 +102,12 @@ private:
     };
 
     [[nodiscard]] Root& header() const noexcept;
-    [[nodiscard]] Chunk& chunk(Offset offset) const noexcept;
+    [[nodiscard]] Chunk& chunk(Offset offset) const;
     [[nodiscard]] Entry& entry(Offset offset) const noexcept;
     [[nodiscard]] Place place_of(const ArenaKey& key) const noexcept;
     [[nodiscard]] Chunk& chunk_with_room(std::size_t bytes);
     [[nodiscard]] Chunk& new_chunk(std::size_t bytes, Offset next);
+    [[nodiscard]] std::uint64_t bytes_of_chunks() const;
     void publish(const ArenaKey& key, Offset object);
 
     Memory* memory_;

@@ -65,6 +65,7 @@
 // leave at any moment, a line that is used again).
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "channel/look_once.hpp"
 #include "channel/message_slots.hpp"
@@ -231,7 +232,9 @@ public:
         return true;
     }
     /// After `reserve`.
-    void publish(const void* from, std::size_t bytes) noexcept {
+    void publish(const void* from, std::size_t bytes) {
+        CORYMB_ASSERT(published_ - credited_ < slots_.count());
+        CORYMB_ASSERT(bytes <= slots_.payload_bytes());
         auto& word = slots_.word(published_);
         std::byte* const payload = slots_.payload(published_);
         ++published_;
@@ -246,8 +249,11 @@ public:
             Ring::payload_word(payload, index)
                 .store(value, std::memory_order_release); // P3 release
         }
+        CORYMB_DEBUG_ASSERT(holds(payload, from, bytes));
         word.store(Ring::word_of(published_, bytes), std::memory_order_release); // P1 release
         ring_->published.store(published_, std::memory_order_relaxed);
+        CORYMB_DEBUG_ASSERT(Env::peek(slots_.word(published_ - 1)) ==
+                            Ring::word_of(Env::peek(ring_->published), bytes));
     }
 
     /// The reader that was in the way when `reserve` gave up; there is one.
@@ -259,6 +265,18 @@ public:
     }
 
 private:
+    /// For assertions of the publisher, which alone stores the words.
+    [[nodiscard]] static bool holds(std::byte* payload, const void* from, std::size_t bytes) {
+        const auto* source = static_cast<const std::byte*>(from);
+        for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+            const std::uint64_t word =
+                Env::peek(Ring::payload_word(payload, at / sizeof(std::uint64_t)));
+            if (std::memcmp(&word, source + at, std::min(sizeof word, bytes - at)) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
     void look_anew() noexcept {
         ring_->bound.exchange(published_, std::memory_order_acquire); // P4 acquire
         std::uint64_t most = 0;                                       // The largest lag.
@@ -286,11 +304,12 @@ private:
     Ring* ring_ = nullptr;
     MessageSlots<Env> slots_;
     std::size_t readers_ = 0;
-    std::uint64_t published_ = 0;
-    std::uint64_t credited_ = 0; // Invariant: at most every tracked reader's position.
-    // The reader that credited_ comes from, if it blocks; otherwise readers_.
+    std::uint64_t published_ = 0; ///< Invariant: the ring's `published`, and at least its `bound`.
+    /// Invariant: at most every tracked reader's position, and at most a ring behind published_.
+    std::uint64_t credited_ = 0;
+    /// The reader that credited_ comes from, if it blocks; otherwise readers_.
     std::size_t slowest_ = 0;
-    std::uint64_t slowest_place_ = 0;
+    std::uint64_t slowest_place_ = 0; ///< The place of that reader at the last look.
 };
 
 /// A reader's private end. It joins when it is made and must `leave`.
@@ -347,6 +366,8 @@ public:
             return overtaken_by(seen);
         }
         length = seen >> Ring::length_at;
+        CORYMB_ASSERT((seen & Ring::number_mask) == ((position_ + 1) & Ring::number_mask));
+        CORYMB_ASSERT(length <= slots_.payload_bytes());
         std::byte* const payload = slots_.payload(position_);
         for (std::size_t index = 0; index < Ring::words_of(length); ++index) {
             to[index] =
@@ -363,6 +384,8 @@ public:
         if (position_ - told_ >= tell_every_) {
             settle();
         }
+        CORYMB_ASSERT(position_ - told_ < tell_every_);
+        CORYMB_DEBUG_ASSERT(Env::peek(line_->place) == BroadcastPlace::of(told_, tag_).word);
         return Got::message;
     }
     /// Before the first `receive`: copies the message before the reader's first one. False: there
@@ -381,11 +404,12 @@ public:
     }
     /// After `overtaken`: goes on with the second half of the messages in the ring. Returns how
     /// many messages are missed.
-    std::uint64_t skip() noexcept {
+    std::uint64_t skip() {
         const std::uint64_t newest =
             std::max(newest_, ring_->published.load(std::memory_order_relaxed));
         const std::uint64_t next = newest - slots_.count() / 2;
         const std::uint64_t missed = next - position_;
+        CORYMB_ASSERT(newest - position_ > slots_.count());
         position_ = next;
         settle();
         return missed;
@@ -422,9 +446,12 @@ private:
     MessageSlots<Env> slots_;
     std::uint64_t tell_every_ = 1;
     std::uint64_t tag_ = 0;
-    std::uint64_t position_ = 0;
-    std::uint64_t told_ = 0;   // The position in the reader's place.
-    std::uint64_t newest_ = 0; // Number of the message that has overtaken: at least a ring later.
+    std::uint64_t position_ = 0; ///< Messages that the reader has behind it.
+    /// Invariant: the position in the reader's place, less than tell_every_ behind position_.
+    std::uint64_t told_ = 0;
+    /// Number of the message that has overtaken. Invariant: after `overtaken` more than a ring
+    /// ahead of position_.
+    std::uint64_t newest_ = 0;
 };
 
 } // namespace corymb::channel

@@ -16,6 +16,8 @@
 //                 thread B order A's accesses around it against B's as two seq_cst fences would;
 //   full_fence    orders everything before it against everything after it;
 //   prefetch_for_write   asks for a line that is to be written soon; it is no access;
+//   peek          the value of a word that no other thread can store at this moment; for
+//                 assertions, so the explorer does not count it as an access;
 //   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers;
 //   futex_move    lets one sleeper of a word go on sleeping on another word.
 // The heavy fence and those of the futex take the Reach: whether other processes take part.
@@ -109,6 +111,11 @@ struct StandardEnv {
     static bool write_process(std::uint32_t pid, void* there, const void* here,
                               std::size_t bytes) noexcept {
         return corymb::write_process(pid, there, here, bytes);
+    }
+
+    template <class T>
+    static T peek(const Atomic<T>& word) noexcept {
+        return word.load(std::memory_order_relaxed);
     }
 
     static void light_fence() noexcept { membarrier::light(); }

@@ -30,12 +30,14 @@
 // Checked by: verify/worlds/exchange_line_world.cpp.
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "channel/signature.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace corymb::channel {
 
@@ -60,12 +62,18 @@ public:
         : own_(&line.half[side]), other_(&line.half[1 - side]) {}
 
     /// Hands over `count` <= Payload bytes.
-    void put(const void* from, std::size_t count, Signature signature = 0) noexcept {
+    void put(const void* from, std::size_t count, Signature signature = 0) {
+        CORYMB_ASSERT(put_ == taken_); // The turns are the flow control.
+        CORYMB_ASSERT(count <= Payload);
+        CORYMB_DEBUG_ASSERT(Env::peek(own_->count) >> 16U == put_);
         const std::uint64_t number = ++put_;
+        auto& payload = own_->payload[number % 2];
         if (count != 0) {
-            own_->payload[number % 2].put(from, count);
+            payload.put(from, count);
         }
+        CORYMB_DEBUG_ASSERT(count == 0 || std::memcmp(payload.view(count), from, count) == 0);
         own_->count.store(signed_count(number, signature), std::memory_order_release); // P1 release
+        CORYMB_DEBUG_ASSERT(Env::peek(own_->count) == signed_count(put_, signature));
     }
 
     /// As advice: whether the other side's next message has come.
@@ -79,6 +87,8 @@ public:
     template <class Waiter>
     [[nodiscard]] const std::byte* take(Waiter& waiter, std::size_t count, Signature signature = 0,
                                         bool* is_foreign = nullptr) {
+        CORYMB_ASSERT(put_ == taken_ + 1);
+        CORYMB_ASSERT(count <= Payload);
         const std::uint64_t number = taken_ + 1;
         const std::uint64_t least = signed_count(number, 0);
         std::uint64_t seen = 0;
@@ -91,15 +101,19 @@ public:
             *is_foreign = true;
             return nullptr;
         }
+        CORYMB_ASSERT((seen >> 16U) - put_ <= 1);
         taken_ = number;
         return other_->payload[number % 2].view(count);
     }
 
+    [[nodiscard]] std::uint64_t times_put() const noexcept { return put_; }
+    [[nodiscard]] std::uint64_t times_taken() const noexcept { return taken_; }
+
 private:
     typename Line::Half* own_ = nullptr;
     typename Line::Half* other_ = nullptr;
-    std::uint64_t put_ = 0;
-    std::uint64_t taken_ = 0;
+    std::uint64_t put_ = 0;   ///< Invariant: taken_, or one more between put and take.
+    std::uint64_t taken_ = 0; ///< Messages of the other side that were taken.
 };
 
 } // namespace corymb::channel

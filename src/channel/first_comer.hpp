@@ -34,6 +34,7 @@
 // Checked by: verify/worlds/first_comer_world.cpp.
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 
 #include <array>
@@ -72,26 +73,35 @@ public:
     [[nodiscard]] std::uint64_t calls() const noexcept { return call_[parity()] - first_; }
 
     /// Once a term.
-    void tell(const Facts& mine) noexcept {
-        facts_[parity() * ranks_ + rank_].put(mine.data(), sizeof mine);
-        shared_->term[parity()].told.fetch_add(1, std::memory_order_release); // P1 release
+    void tell(const Facts& mine) {
+        CORYMB_ASSERT(!has_told_);
+        auto& own = facts_[parity() * ranks_ + rank_];
+        own.put(mine.data(), sizeof mine);
+        CORYMB_DEBUG_ASSERT(std::memcmp(own.view(sizeof mine), mine.data(), sizeof mine) == 0);
+        const std::uint64_t before =
+            shared_->term[parity()].told.fetch_add(1, std::memory_order_release); // P1 release
+        CORYMB_ASSERT(before / ranks_ == number_ / 2);
         has_told_ = true;
     }
     /// The rank's next call. True: the term ends with it, on all ranks; `facts` can be read until
     /// `begin_term`.
-    [[nodiscard]] bool ends() noexcept {
+    [[nodiscard]] bool ends() {
+        CORYMB_ASSERT(call_[parity()] >= first_);
         auto& term = shared_->term[parity()];
         const std::uint64_t call = ++call_[parity()];
         std::uint64_t decided = term.decided.load(std::memory_order_acquire); // P2 acquire
         if (decided / 2 < call) {
             const std::uint64_t all = (number_ / 2 + 1) * ranks_;
-            const bool is_last = term.told.load(std::memory_order_acquire) == all; // P1 acquire
+            const std::uint64_t told = term.told.load(std::memory_order_acquire); // P1 acquire
+            CORYMB_ASSERT(told <= all && told + ranks_ >= all);
+            const bool is_last = told == all;
             const std::uint64_t mine = 2 * call + (is_last ? 1 : 0);
             if (term.decided.replace(decided, mine, std::memory_order_release)) { // P2 release
                 return is_last;
             }
             decided = term.decided.load(std::memory_order_acquire); // P2 acquire
         }
+        CORYMB_ASSERT(decided / 2 >= call);
         return decided == 2 * call + 1;
     }
     /// The call is none, and is to be made again. Only after `ends` has returned false.
@@ -104,7 +114,8 @@ public:
         return of_rank;
     }
     /// After the end of a term.
-    void begin_term() noexcept {
+    void begin_term() {
+        CORYMB_ASSERT(has_told_); // A term ends only if all have told.
         ++number_;
         first_ = call_[parity()];
         has_told_ = false;
@@ -120,7 +131,7 @@ private:
     std::uint64_t number_ = 0;            ///< Terms that are over.
     std::array<std::uint64_t, 2> call_{}; ///< The last call of each parity's terms.
     std::uint64_t first_ = 0;             ///< The last call before this term.
-    bool has_told_ = false;
+    bool has_told_ = false;               ///< In this term.
 };
 
 } // namespace corymb::channel

@@ -34,6 +34,7 @@
 // Checked by: verify/worlds/message_ring_world.cpp (slot reuse, batches, wrap, lengths).
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "base/copy_bytes.hpp"
 #include "channel/message_slots.hpp"
@@ -42,6 +43,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 namespace corymb::channel {
 
@@ -88,14 +90,20 @@ public:
         if (!has_room(waiter)) {
             return nullptr;
         }
+        CORYMB_ASSERT(sent_ - credited_ < slots_.count());
+        CORYMB_ASSERT(bytes <= slots_.payload_bytes());
         std::byte* const place = slots_.payload(sent_);
         Env::note_write(place, bytes);
         return place;
     }
     /// The message that was written where `reserve` said is `length` bytes long.
-    void commit(std::size_t length) noexcept {
+    void commit(std::size_t length) {
+        CORYMB_ASSERT(sent_ - credited_ < slots_.count());
+        CORYMB_ASSERT(length <= slots_.payload_bytes());
+        CORYMB_DEBUG_ASSERT(announces(sent_ < slots_.count() ? 0 : sent_ + 1 - slots_.count()));
         const std::uint64_t word = ((sent_ + 1) & 0xffffffffU) | std::uint64_t{length} << 32U;
         slots_.word(sent_).store(word, std::memory_order_release); // P1 release
+        CORYMB_DEBUG_ASSERT(announces(sent_ + 1));
         ++sent_;
     }
     /// `reserve` and `commit`, with a copy in between.
@@ -106,11 +114,17 @@ public:
             return false;
         }
         copy_bytes(place, from, bytes);
+        CORYMB_DEBUG_ASSERT(bytes == 0 || std::memcmp(place, from, bytes) == 0);
         commit(bytes);
         return true;
     }
 
 private:
+    /// For assertions of the sender, which alone stores the word of its next slot.
+    [[nodiscard]] bool announces(std::uint64_t number) const {
+        return static_cast<std::uint32_t>(Env::peek(slots_.word(sent_))) ==
+               static_cast<std::uint32_t>(number);
+    }
     template <class Waiter>
     [[nodiscard]] bool wait_for_room(Waiter& waiter) {
         const std::uint64_t enough = sent_ + 1 - slots_.count();
@@ -126,8 +140,10 @@ private:
 
     MessageRing<Env>* ring_ = nullptr;
     MessageSlots<Env> slots_;
-    std::uint64_t sent_ = 0;
-    std::uint64_t credited_ = 0; // Invariant: credited_ <= messages consumed by the receiver.
+    std::uint64_t sent_ = 0; ///< Invariant: the number in the word of the slot filled last.
+    /// Invariant: at most the messages that the receiver has consumed, and at most a ring behind
+    /// sent_.
+    std::uint64_t credited_ = 0;
 };
 
 /// The receiver's private end.
@@ -148,6 +164,8 @@ public:
     /// and `waiter` gave up.
     template <class Waiter>
     [[nodiscard]] bool receive(Waiter& waiter, SlotMessage& message) const {
+        CORYMB_ASSERT(consumed_ - told_ < credit_every_);
+        CORYMB_DEBUG_ASSERT(Env::peek(ring_->consumed) == told_);
         std::uint64_t seen = 0;
         if (!waiter.await(
                 slots_.word(consumed_), std::memory_order_acquire, // P1 acquire
@@ -156,6 +174,8 @@ public:
         }
         message.bytes = slots_.payload(consumed_);
         message.length = seen >> 32U;
+        CORYMB_ASSERT(static_cast<std::uint32_t>(seen - consumed_) == 1);
+        CORYMB_ASSERT(message.length <= slots_.payload_bytes());
         Env::note_read(message.bytes, message.length);
         return true;
     }
@@ -183,7 +203,8 @@ private:
     MessageSlots<Env> slots_;
     std::uint64_t credit_every_ = 1;
     std::uint64_t consumed_ = 0;
-    std::uint64_t told_ = 0; // The count in `consumed`.
+    /// Invariant: the count in `consumed`, less than credit_every_ behind consumed_.
+    std::uint64_t told_ = 0;
 };
 
 } // namespace corymb::channel

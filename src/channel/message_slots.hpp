@@ -56,6 +56,7 @@ public:
         }
     }
     [[nodiscard]] std::uint64_t count() const noexcept { return mask_ + 1; }
+    [[nodiscard]] std::size_t payload_bytes() const noexcept { return stride_ - sizeof(Word); }
     /// The word of the slot that message `number` (from 0) goes through.
     [[nodiscard]] Word& word(std::uint64_t number) const noexcept {
         return *std::launder(reinterpret_cast<Word*>(place(number)));
@@ -70,7 +71,7 @@ private:
     }
 
     std::byte* first_ = nullptr;
-    std::uint64_t mask_ = 0;
+    std::uint64_t mask_ = 0; ///< Invariant: one less than a power of two.
     std::size_t stride_ = 0;
 };
 

@@ -28,6 +28,7 @@
 // Checked by: verify/worlds/publication_world.cpp (2 readers, slot reuse).
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "channel/signature.hpp"
 
@@ -35,6 +36,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <new>
 
@@ -71,10 +73,15 @@ public:
         if (published - credited_ >= Slots && !wait_for_room(waiter, published, about_to_wait)) {
             return false;
         }
+        CORYMB_ASSERT(published - credited_ < Slots);
+        CORYMB_ASSERT(count <= Payload);
         auto& slot = slot_[published % Slots];
+        CORYMB_DEBUG_ASSERT(count_of(slot) == (published < Slots ? 0 : published + 1 - Slots));
         slot.payload.put(from, count);
+        CORYMB_DEBUG_ASSERT(count == 0 || std::memcmp(slot.payload.view(count), from, count) == 0);
         slot.sequence.store(signed_count(++published, signature),
                             std::memory_order_release); // P1 release
+        CORYMB_DEBUG_ASSERT(count_of(slot_[(published - 1) % Slots]) == published);
         // Publications in a row would each wait until the readers' caches have let go of the line.
         // Not the next one's, which they may be looking at.
         if constexpr (Slots > 2) {
@@ -89,6 +96,7 @@ public:
     template <class Waiter>
     [[nodiscard]] const std::byte* read(Waiter& waiter, std::size_t count, std::uint64_t consumed,
                                         Signature signature = 0, bool* is_foreign = nullptr) const {
+        CORYMB_ASSERT(count <= Payload);
         const auto& slot = slot_[consumed % Slots];
         const std::uint64_t expected = consumed + 1;
         std::uint64_t seen = 0;
@@ -101,6 +109,7 @@ public:
             *is_foreign = true;
             return nullptr;
         }
+        CORYMB_ASSERT(seen == signed_count(consumed + 1, signature));
         return slot.payload.view(count);
     }
 
@@ -115,12 +124,14 @@ public:
     }
 
     /// Reader `reader`: done with the payload. True when the publisher may be waiting for this.
-    bool release(std::size_t reader, std::uint64_t& consumed) noexcept {
-        if (!gives_credit(consumed++)) {
-            return false;
+    bool release(std::size_t reader, std::uint64_t& consumed) {
+        CORYMB_ASSERT(reader < reader_count_);
+        const bool is_due = gives_credit(consumed++);
+        if (is_due) {
+            reader_line(reader).consumed.store(consumed, std::memory_order_release); // P2 release
         }
-        reader_line(reader).consumed.store(consumed, std::memory_order_release); // P2 release
-        return true;
+        CORYMB_DEBUG_ASSERT(consumed - Env::peek(reader_line(reader).consumed) < credit_every);
+        return is_due;
     }
 
 private:
@@ -128,6 +139,10 @@ private:
         typename Env::template Bytes<Payload> payload;
         typename Env::template Atomic<std::uint64_t> sequence;
     };
+    /// For assertions of the publisher, which alone stores the word.
+    [[nodiscard]] static std::uint64_t count_of(const Slot& slot) {
+        return Env::peek(slot.sequence) >> 16U;
+    }
     /// Found by its distance, as processes have the ring at different addresses.
     [[nodiscard]] ReaderLine& reader_line(std::size_t reader) noexcept {
         auto* const first = reinterpret_cast<std::byte*>(this) + readers_at_;
@@ -137,6 +152,7 @@ private:
     template <class Waiter, class AboutToWait>
     [[nodiscard]] bool wait_for_room(Waiter& waiter, std::uint64_t published,
                                      const AboutToWait& about_to_wait) {
+        CORYMB_ASSERT(published - credited_ == Slots);
         const std::uint64_t enough = published + 1 - Slots;
         std::uint64_t least = published;
         for (std::size_t reader = 0; reader < reader_count_; ++reader) {
@@ -147,6 +163,7 @@ private:
                     [enough](std::uint64_t value) { return value >= enough; }, seen)) {
                 return false;
             }
+            CORYMB_ASSERT(published - seen < Slots);
             least = std::min(least, seen);
         }
         credited_ = least;

@@ -23,6 +23,7 @@
 // Checked by: verify/worlds/signal_line_world.cpp.
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "channel/signature.hpp"
 
@@ -36,8 +37,10 @@ struct alignas(line_pair_bytes) SignalLine {
     typename Env::template Atomic<std::uint64_t> count;
 
     /// `sent` is the sender's private count.
-    void signal(std::uint64_t& sent, Signature signature = 0) noexcept {
+    void signal(std::uint64_t& sent, Signature signature = 0) {
+        CORYMB_DEBUG_ASSERT(Env::peek(count) >> 16U == sent);
         count.store(signed_count(++sent, signature), std::memory_order_release); // P1 release
+        CORYMB_DEBUG_ASSERT(Env::peek(count) == signed_count(sent, signature));
     }
 
     /// Receiver, as advice: whether the next signal has come.
@@ -62,6 +65,7 @@ struct alignas(line_pair_bytes) SignalLine {
             *is_foreign = true;
             return false;
         }
+        CORYMB_ASSERT(seen >> 16U > received);
         ++received;
         return true;
     }

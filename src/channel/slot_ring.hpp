@@ -41,12 +41,14 @@
 // Checked by: verify/worlds/slot_ring_world.cpp (slot reuse, both kinds of credit, wrap).
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "channel/signature.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <new>
 
 namespace corymb::channel {
@@ -143,11 +145,16 @@ public:
         if (!has_room() && !wait_for_room(waiter)) {
             return false;
         }
+        CORYMB_ASSERT(sent_ - credited_ < slots_);
+        CORYMB_ASSERT(count <= Ring::payload_bytes);
         auto&& slot = ring_->at(sent_);
+        CORYMB_DEBUG_ASSERT(announces(slot, sent_ < slots_ ? 0 : sent_ + 1 - slots_));
         fill(slot, from, count);
+        CORYMB_DEBUG_ASSERT(holds(slot, from, count));
         ++sent_;
         slot.word.store(numbered(sent_ & number_mask, signature) | (credit << 32U),
                         std::memory_order_release); // P1 release, P3 release
+        CORYMB_DEBUG_ASSERT(announces(ring_->at(sent_ - 1), sent_));
         // Messages in a row would each wait until the receiver's cache has let go of the line. Not
         // the next one's, which it may be looking at.
         if (slots_ > 2) {
@@ -159,12 +166,17 @@ public:
     /// Slots of the ring.
     [[nodiscard]] std::uint64_t slots() const noexcept { return slots_; }
 
+    [[nodiscard]] const Ring* ring() const noexcept { return ring_; }
+    /// Messages that have gone into the ring.
+    [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
+
     /// Takes the credit out of a word that the opposite receiver saw.
-    void accept_credit(std::uint64_t word) noexcept {
+    void accept_credit(std::uint64_t word) {
         const auto ahead = static_cast<std::int32_t>(static_cast<std::uint32_t>(word >> 32) -
                                                      static_cast<std::uint32_t>(credited_));
         if (ahead > 0) {
             credited_ += static_cast<std::uint32_t>(ahead);
+            CORYMB_ASSERT(sent_ - credited_ <= slots_);
         }
     }
 
@@ -186,8 +198,24 @@ private:
         slot.payload.put(from, count, writer_);
     }
 
+    // For assertions; only the sender stores the word.
+    template <class Slot>
+    [[nodiscard]] static bool announces(const Slot& slot, std::uint64_t number) {
+        return (Env::peek(slot.word) & number_mask) == (number & number_mask);
+    }
+    template <class Slot>
+    [[nodiscard]] static bool holds(const Slot& slot, const void* from, std::size_t count) {
+        const std::byte* payload = nullptr;
+        if constexpr (requires { slot.brief; }) {
+            payload = count <= Ring::brief_bytes ? slot.brief.view(count) : nullptr;
+        }
+        payload = payload == nullptr ? slot.payload.view(count) : payload;
+        return count == 0 || std::memcmp(payload, from, count) == 0;
+    }
+
     template <class Waiter>
     [[nodiscard]] bool wait_for_room(Waiter& waiter) {
+        CORYMB_ASSERT(sent_ - credited_ == slots_);
         const std::uint64_t enough = sent_ + 1 - slots_;
         std::uint64_t seen = 0;
         if (!waiter.await(
@@ -195,14 +223,17 @@ private:
                 [enough](std::uint64_t value) { return value >= enough; }, seen)) {
             return false;
         }
+        CORYMB_ASSERT(sent_ - seen < slots_);
         credited_ = seen;
         return true;
     }
 
     Ring* ring_ = nullptr;
     std::uint64_t slots_ = 0;
-    std::uint64_t sent_ = 0;
-    std::uint64_t credited_ = 0; // Invariant: credited_ <= messages consumed by the receiver.
+    std::uint64_t sent_ = 0; ///< Invariant: the number in the word of the slot filled last.
+    /// Invariant: at most the messages that the receiver has consumed, and at most slots_ behind
+    /// sent_.
+    std::uint64_t credited_ = 0;
     [[no_unique_address]]
     typename Env::template Bytes<Ring::payload_bytes>::Writer writer_;
 };
@@ -220,6 +251,7 @@ public:
     /// `signature_of`.
     template <class Waiter>
     [[nodiscard]] const std::byte* receive(Waiter& waiter, std::size_t count, std::uint64_t& word) {
+        CORYMB_DEBUG_ASSERT(count <= Ring::payload_bytes);
         const auto expected = static_cast<std::uint16_t>(consumed_ + 1);
         auto&& slot = ring_->at(consumed_);
         if (!waiter.await(
@@ -230,6 +262,7 @@ public:
                 word)) {
             return nullptr;
         }
+        CORYMB_ASSERT(static_cast<std::uint16_t>(word - consumed_) == 1);
         if constexpr (requires { slot.brief; }) {
             if (count <= Ring::brief_bytes) {
                 return slot.brief.view(count);
@@ -256,22 +289,24 @@ public:
 
     /// The payload of the last message is no longer needed. True when the sender may be waiting for
     /// this and should be woken.
-    bool release() noexcept {
-        const bool gives = gives_credit();
+    bool release() {
+        const bool is_due = gives_credit();
         ++consumed_;
-        if (!gives) {
-            return false;
+        if (is_due) {
+            ring_->consumed.store(consumed_, std::memory_order_release); // P2 release
         }
-        ring_->consumed.store(consumed_, std::memory_order_release); // P2 release
-        return true;
+        CORYMB_DEBUG_ASSERT(consumed_ - Env::peek(ring_->consumed) < Ring::credit_every);
+        return is_due;
     }
 
+    [[nodiscard]] const Ring* ring() const noexcept { return ring_; }
     [[nodiscard]] std::uint64_t consumed() const noexcept { return consumed_; }
     /// Slots of the ring.
     [[nodiscard]] std::uint64_t slots() const noexcept { return ring_->slots(); }
 
 private:
     Ring* ring_ = nullptr;
+    /// Invariant: less than credit_every ahead of the ring's `consumed`.
     std::uint64_t consumed_ = 0;
 };
 

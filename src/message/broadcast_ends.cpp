@@ -65,7 +65,7 @@ void BroadcastPublished::check(const void* data, std::size_t bytes) const {
     }
 }
 
-void BroadcastPublished::put(const void* data, std::size_t bytes) noexcept {
+void BroadcastPublished::put(const void* data, std::size_t bytes) {
     sender.publish(data, bytes);
     shared->head->bell.wake_if_parked();
 }

@@ -107,7 +107,7 @@ struct BroadcastPublished {
     OneUser user{"publisher"};
 
 private:
-    void put(const void* data, std::size_t bytes) noexcept;
+    void put(const void* data, std::size_t bytes);
     void drop_ended();
     [[noreturn]] void throw_late();
 

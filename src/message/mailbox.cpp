@@ -142,7 +142,7 @@ public:
         }
     }
     [[nodiscard]] std::byte* place() const noexcept { return place_; }
-    void commit(std::size_t length) noexcept {
+    void commit(std::size_t length) {
         place_ = nullptr;
         if (state_.is_srbp) {
             to_.shared_ring.commit(length);

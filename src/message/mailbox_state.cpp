@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <exception>
 #include <iterator>
 #include <mutex>
 #include <string>
@@ -343,11 +344,21 @@ void MailboxState::tell_ended(bool is_last) {
 }
 
 bool MailboxState::wait(std::int64_t limit_ns) {
-    auto look = [this]() noexcept {
-        return has_message();
+    std::exception_ptr broken;
+    auto look = [this, &broken]() noexcept {
+        try {
+            return has_message();
+        } catch (...) { // A broken invariant, for the end of the wait.
+            broken = std::current_exception();
+            return true;
+        }
     };
     const auto wait = [&](std::int64_t ns) {
-        return channel::wait_until(waiting_, look, ns, box_->spot);
+        const bool is_there = channel::wait_until(waiting_, look, ns, box_->spot);
+        if (broken != nullptr) [[unlikely]] {
+            std::rethrow_exception(broken);
+        }
+        return is_there;
     };
     return group::wait_in_slices(limit_ns, group->slice_ns(), wait,
                                  [this](bool is_last) { tell_ended(is_last); });

@@ -37,6 +37,7 @@
 // Checked by: verify/worlds/multicast_answers_world.cpp; tests/unit/multicast.
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "multicast/block.hpp"
 #include "multicast/shape.hpp"
@@ -96,20 +97,22 @@ public:
     }
 
     /// Owner of `p` has run the call of a task.
-    void begin(const Fields& fields, std::uint32_t slot, Position p, const Task& task) noexcept {
+    void begin(const Fields& fields, std::uint32_t slot, Position p, const Task& task) {
+        CORYMB_ASSERT(task.end > p && task.end <= size_ && task.parent < 2 * size_);
+        CORYMB_ASSERT((desks_[p].open >> slot & 1U) == 0 || call_of(p, slot).number < task.number);
         Call& call = call_of(p, slot);
         call = {task.number, p + 1, task.end, task.parent};
         desks_[p].open |= std::uint64_t{1} << slot;
         look(fields, slot, p);
     }
     /// Owner of `p`: answers where all that it told have.
-    void collect(const Fields& fields, Position p) noexcept {
+    void collect(const Fields& fields, Position p) {
         for (std::uint64_t rest = desks_[p].open; rest != 0; rest &= rest - 1) {
             look(fields, static_cast<std::uint32_t>(std::countr_zero(rest)), p);
         }
     }
     /// Owner of `p`: collects no more.
-    void hand_over(const Fields& fields, Position p) noexcept {
+    void hand_over(const Fields& fields, Position p) {
         if (desks_.empty()) {
             return;
         }
@@ -128,7 +131,7 @@ private:
     /// A call that an owner collects for.
     struct Call {
         Number number = 0;
-        Position next = 0; ///< The first member that has not answered.
+        Position next = 0; ///< The first member that has not answered. Invariant: at most `end`.
         Position end = 0;
         std::uint32_t parent = 0; ///< The place that waits for the answer, as in a task.
     };
@@ -139,15 +142,17 @@ private:
     [[nodiscard]] Call& call_of(Position p, std::uint32_t slot) noexcept {
         return calls_[std::size_t{p} * slots_ + slot];
     }
-    void look(const Fields& fields, std::uint32_t slot, Position p) noexcept {
+    void look(const Fields& fields, std::uint32_t slot, Position p) {
         Call& call = call_of(p, slot);
         if (follow(fields, slot, call.number, call.next, call.end)) {
+            CORYMB_ASSERT(call.next == call.end);
             desks_[p].open &= ~(std::uint64_t{1} << slot);
             answer(fields, slot, p, call, call.end);
         }
     }
     void answer(const Fields& fields, std::uint32_t slot, Position p, const Call& call,
-                Position behind) noexcept {
+                Position behind) {
+        CORYMB_ASSERT(behind > p && behind <= call.end);
         fields.node(slot, p).answers.store(call.number << position_bits | behind,
                                            std::memory_order_release); // P8 release
         const Position above = call.parent < size_ ? call.parent : call.parent - size_;

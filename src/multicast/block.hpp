@@ -3,6 +3,7 @@
 // core.hpp defines the fields' meaning.
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "base/reach.hpp"
 #include "channel/event_count.hpp"
@@ -69,7 +70,7 @@ public:
     static std::size_t bytes(const Shape& shape) { return Layout(shape).total; }
 
     /// Lies on `bytes(shape)` bytes, which outlive it; `make` constructs the fields in them.
-    Block(std::byte* memory, const Shape& shape) noexcept
+    Block(std::byte* memory, const Shape& shape)
         : layout_(shape), mask_(reinterpret_cast<Word*>(memory)),
           inboxes_(reinterpret_cast<Inbox*>(memory + layout_.inboxes)),
           slots_(memory + layout_.slots) {}
@@ -115,7 +116,15 @@ private:
               slots(inboxes + shape.size * sizeof(Inbox)), nodes(sizeof(Head)),
               snapshot(rounded(nodes + shape.size * sizeof(Node))),
               slot_bytes(rounded(snapshot + words * sizeof(Word))),
-              total(slots + shape.slots * slot_bytes) {}
+              total(slots + shape.slots * slot_bytes) {
+            // The extents are disjoint and in this order.
+            CORYMB_ASSERT(words * 64 >= shape.size && words * sizeof(Word) <= inboxes);
+            CORYMB_ASSERT(inboxes + shape.size * sizeof(Inbox) <= slots);
+            CORYMB_ASSERT(sizeof(Head) <= nodes && nodes + shape.size * sizeof(Node) <= snapshot);
+            CORYMB_ASSERT(snapshot + words * sizeof(Word) <= slot_bytes);
+            CORYMB_ASSERT(slots + shape.slots * slot_bytes <= total);
+            CORYMB_ASSERT((inboxes | slots | nodes | slot_bytes) % line_pair_bytes == 0);
+        }
         static std::size_t rounded(std::size_t bytes) noexcept {
             return (bytes + line_pair_bytes - 1) / line_pair_bytes * line_pair_bytes;
         }

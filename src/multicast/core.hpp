@@ -104,6 +104,7 @@
 // Checked by: verify/worlds/multicast_world.cpp; tests/unit/multicast.
 #pragma once
 
+#include "base/assert.hpp"
 #include "multicast/answers.hpp"
 #include "multicast/block.hpp"
 #include "multicast/shape.hpp"
@@ -114,12 +115,10 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <utility>
 
 namespace corymb::multicast {
-
-/// The state of a member that has not answered.
-enum class Progress : std::uint8_t { untold, told, running, done, lost };
 
 template <class Env>
 class Core {
@@ -194,9 +193,7 @@ public:
     [[nodiscard]] bool inherit(Position p, Waiter& waiter) {
         for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
             Number phase = 0;
-            if (!waiter.await(
-                    head(slot).phase, std::memory_order_acquire, // P2 acquire
-                    [](Number seen) { return seen % 2 == 0; }, phase)) {
+            if (!is_collected(slot, waiter, phase)) {
                 return false;
             }
             Node& own = node(slot, p);
@@ -209,13 +206,16 @@ public:
     }
 
     /// Owner of `p`: is a member from now on; it polls.
-    void join(Position p) noexcept {
-        fields_.mask(p / 64).fetch_add(bit_of(p), std::memory_order_acquire); // A1 acquire
+    void join(Position p) {
+        const std::uint64_t before =
+            fields_.mask(p / 64).fetch_add(bit_of(p), std::memory_order_acquire); // A1 acquire
+        CORYMB_ASSERT((before & bit_of(p)) == 0);
     }
     /// Owner of `p`: is no member any more; it must `settle` before it stops to poll.
-    void leave(Position p) noexcept {
-        fields_.mask(p / 64).fetch_sub(bit_of(p),
-                                       std::memory_order_acq_rel); // A1 acquire, A1 release
+    void leave(Position p) {
+        const std::uint64_t before = fields_.mask(p / 64).fetch_sub(
+            bit_of(p), std::memory_order_acq_rel); // A1 acquire, A1 release
+        CORYMB_ASSERT((before & bit_of(p)) != 0);
     }
 
     /// Results of `settle` beside the number of a slot.
@@ -229,9 +229,7 @@ public:
     [[nodiscard]] int settle(Position p, Waiter& waiter, const Run& run) {
         for (std::uint32_t slot = 0; slot < shape_.slots; ++slot) {
             Number phase = 0;
-            if (!waiter.await(
-                    head(slot).phase, std::memory_order_acquire, // P2 acquire
-                    [](Number seen) { return seen % 2 == 0; }, phase)) {
+            if (!is_collected(slot, waiter, phase)) {
                 return gave_up;
             }
             while (is_named(slot, p) && !is_done(slot, p, phase / 2)) {
@@ -266,7 +264,7 @@ public:
     }
     /// `p` becomes the holder of a slot that was given up, or whose holder was buried. False: it is
     /// another's, or free.
-    [[nodiscard]] bool adopt(std::uint32_t slot, Position p) noexcept {
+    [[nodiscard]] bool adopt(std::uint32_t slot, Position p) {
         auto& busy = head(slot).busy;
         const Claim seen = busy.load(std::memory_order_relaxed);
         if (seen == 0 || (seen != given_up && !is_buried(seen)) ||
@@ -279,10 +277,12 @@ public:
 
     /// Tells all present members but `initiator` itself. Returns whether `initiator` is a member,
     /// and must do its part.
-    bool begin(std::uint32_t slot, Position initiator, const void* payload,
-               std::size_t count) noexcept {
+    bool begin(std::uint32_t slot, Position initiator, const void* payload, std::size_t count) {
         Head& own = head(slot);
-        const Number number = own.phase.load(std::memory_order_relaxed) / 2 + 1;
+        CORYMB_ASSERT(static_cast<Position>(Env::peek(own.busy)) == initiator + 1);
+        const Number phase = own.phase.load(std::memory_order_relaxed);
+        CORYMB_ASSERT(phase % 2 == 0 && count <= payload_bytes);
+        const Number number = phase / 2 + 1;
         own.phase.store(2 * number - 1, std::memory_order_relaxed);
         bool is_member = false;
         for (std::uint32_t word = 0; word < fields_.words(); ++word) {
@@ -297,10 +297,11 @@ public:
         own.payload.put(payload, count);
         own.left.store(by_messages() ? shape_.size : bias, std::memory_order_relaxed);
         own.phase.store(2 * number, std::memory_order_release); // P2 release
+        CORYMB_DEBUG_ASSERT(std::memcmp(own.payload.view(count), payload, count) == 0);
         const std::uint32_t told =
             forward(slot, {number, shape_.size + initiator, 0, shape_.size}, first_time);
         if (!by_messages()) {
-            own.left.fetch_sub(bias - told, std::memory_order_relaxed);
+            static_cast<void>(count_down(own.left, bias - told, std::memory_order_relaxed));
         }
         return is_member;
     }
@@ -367,7 +368,7 @@ public:
 
     /// `self` relieves members that have not polled yet of forwarding, not of running, and does the
     /// work that buried members have left.
-    void take_over(std::uint32_t slot, Position self) noexcept {
+    void take_over(std::uint32_t slot, Position self) {
         const Number number = this->number(slot);
         for (Position p = named_in(slot).next(0, shape_.size); p < shape_.size;
              p = named_in(slot).next(p + 1, shape_.size)) {
@@ -391,24 +392,18 @@ public:
         return is_busy && !has_ended && phase % 2 == 0 ? phase / 2 : 0;
     }
 
-    /// How far the member `p` is; exact for the initiator, for others advice.
-    [[nodiscard]] Progress progress(std::uint32_t slot, Position p) const noexcept {
-        const Number number = this->number(slot);
-        const Node& of = node(slot, p);
-        if (!is_named(slot, p)) {
-            return Progress::done;
-        }
-        if (is_buried_in(slot, p, number) || of.lost.load(std::memory_order_relaxed) == number) {
-            return Progress::lost;
-        }
-        if (is_done(slot, p, number)) {
-            return Progress::done;
-        }
-        if (of.posted.load(std::memory_order_relaxed) != number) {
-            return Progress::untold;
-        }
-        const bool waits = (inbox(p).mail.load(std::memory_order_relaxed) >> slot & 1) != 0;
-        return waits ? Progress::told : Progress::running;
+    [[nodiscard]] bool is_named(std::uint32_t slot, Position p) const noexcept {
+        return named_in(slot).has(p);
+    }
+    /// Whether `p` has no owner and will not answer.
+    [[nodiscard]] bool is_buried_in(std::uint32_t slot, Position p, Number number) const noexcept {
+        return inbox(p).life.load(std::memory_order_acquire) % 2 == 0 && // P7 acquire
+               !is_done(slot, p, number);
+    }
+    /// Whether the owner of `p` was buried before it had done the call.
+    [[nodiscard]] bool is_lost(std::uint32_t slot, Position p, Number number) const noexcept {
+        return is_buried_in(slot, p, number) ||
+               node(slot, p).lost.load(std::memory_order_relaxed) == number;
     }
     /// Initiator: members named, itself not counted.
     [[nodiscard]] std::uint32_t named(std::uint32_t slot) const noexcept {
@@ -439,13 +434,22 @@ private:
     [[nodiscard]] Snapshot<const Word> named_in(std::uint32_t slot) const noexcept {
         return Snapshot<const Word>(fields_.named(slot));
     }
-    [[nodiscard]] bool is_named(std::uint32_t slot, Position p) const noexcept {
-        return named_in(slot).has(p);
-    }
     [[nodiscard]] bool is_done(std::uint32_t slot, Position p, Number number) const noexcept {
         return node(slot, p).done.load(std::memory_order_relaxed) == number;
     }
 
+    /// For assertions: the snapshot of a call that is not over has `p`.
+    [[nodiscard]] bool names(std::uint32_t slot, Number number, Position p) const {
+        return Env::peek(head(slot).phase) == 2 * number &&
+               (Env::peek(fields_.named(slot)[p / 64]) & bit_of(p)) != 0;
+    }
+    /// Waits until no initiator is collecting; false: `waiter` gave up.
+    template <class Waiter>
+    [[nodiscard]] bool is_collected(std::uint32_t slot, Waiter& waiter, Number& phase) {
+        return waiter.await(
+            head(slot).phase, std::memory_order_acquire, // P2 acquire
+            [](Number seen) { return seen % 2 == 0; }, phase);
+    }
     [[nodiscard]] Claim claim_of(Position p) const noexcept {
         return Claim{inbox(p).life.load(std::memory_order_relaxed)} << 32 | (p + 1);
     }
@@ -454,11 +458,6 @@ private:
         const auto p = static_cast<Position>(claim & 0xffff'ffff) - 1;
         return inbox(p).life.load(std::memory_order_acquire) != claim >> 32; // P7 acquire
     }
-    /// Whether `p` has no owner and will not answer.
-    [[nodiscard]] bool is_buried_in(std::uint32_t slot, Position p, Number number) const noexcept {
-        return inbox(p).life.load(std::memory_order_acquire) % 2 == 0 && // P7 acquire
-               !is_done(slot, p, number);
-    }
     void end_life(Position p) noexcept {
         auto& life = inbox(p).life;
         life.store(life.load(std::memory_order_relaxed) + 1,
@@ -466,7 +465,7 @@ private:
     }
 
     /// Does the work that the initiator of a slot has left undone.
-    void restore(std::uint32_t slot, Position self) noexcept {
+    void restore(std::uint32_t slot, Position self) {
         Head& own = head(slot);
         const Number phase = own.phase.load(std::memory_order_relaxed);
         if (phase % 2 == 1) {
@@ -480,7 +479,7 @@ private:
                 forward(slot, {phase / 2, shape_.size + self, 0, shape_.size}, again));
         }
     }
-    void take_over(std::uint32_t slot, Position p, const Task& task, Position self) noexcept {
+    void take_over(std::uint32_t slot, Position p, const Task& task, Position self) {
         Node& of = node(slot, p);
         const Task part{task.number, p, task.first, task.end};
         const Claim forwarder = of.forwarder.load(std::memory_order_relaxed);
@@ -499,9 +498,8 @@ private:
 
     static constexpr bool again = true;
     static constexpr bool first_time = false;
-
     /// Tells the first members of the parts of a range; returns how many.
-    std::uint32_t forward(std::uint32_t slot, const Task& whole, bool is_again) noexcept {
+    std::uint32_t forward(std::uint32_t slot, const Task& whole, bool is_again) {
         return spread(
             shape_, named_in(slot), whole.first, whole.end,
             [&](Position p, Position first, Position end) {
@@ -509,7 +507,9 @@ private:
             },
             [](Position /*passed*/) {});
     }
-    void post(std::uint32_t slot, Position p, const Task& task, bool is_again) noexcept {
+    void post(std::uint32_t slot, Position p, const Task& task, bool is_again) {
+        CORYMB_ASSERT(task.first == p + 1 && task.first <= task.end && task.end <= shape_.size);
+        CORYMB_DEBUG_ASSERT(names(slot, task.number, p));
         Node& to = node(slot, p);
         Inbox& its = inbox(p);
         if (!is_again || to.posted.load(std::memory_order_relaxed) != task.number) {
@@ -533,6 +533,8 @@ private:
             return false;
         }
         const Task task = own.read();
+        CORYMB_DEBUG_ASSERT(names(slot, task.number, p));
+        CORYMB_ASSERT(task.first == p + 1 && task.parent != p && task.parent < 2 * shape_.size);
         std::uint32_t at = p; // The place where it acknowledges.
         if (task.first >= task.end) {
             at = task.parent;
@@ -556,23 +558,34 @@ private:
         return true;
     }
     /// Replaces the bias by `told` answers and the member's own; whether all of them are there.
-    static bool count_forwarded(Node& of, std::uint32_t told) noexcept {
-        const std::uint32_t extra = bias - told - 1;
-        return of.answers.fetch_sub(extra, std::memory_order_acquire) == extra; // A2 acquire
+    static bool count_forwarded(Node& of, std::uint32_t told) {
+        const std::uint64_t left =
+            count_down(of.answers, bias - told - 1, std::memory_order_acquire); // A2 acquire
+        return left == 0;
+    }
+    /// Counts `by` answers of those to come; returns how many are left.
+    template <class Counter>
+    static std::uint64_t count_down(Counter& counter, std::uint32_t by, std::memory_order order) {
+        const std::uint64_t before = counter.fetch_sub(by, order);
+        CORYMB_ASSERT(before >= by && before <= bias);
+        return before - by;
     }
     /// Counts one answer for a position's counter, and for its ancestors' as far as it was the
     /// last.
-    void arrive(std::uint32_t slot, std::uint32_t at) noexcept {
+    void arrive(std::uint32_t slot, std::uint32_t at) {
         while (at < shape_.size) {
             Node& of = node(slot, at);
             const std::uint32_t parent = of.read().parent; // Read before the subtraction.
-            if (of.answers.fetch_sub(1, std::memory_order_acq_rel) != 1) { // A2 acquire, A2 release
+            const std::uint64_t left =
+                count_down(of.answers, 1, std::memory_order_acq_rel); // A2 acquire, A2 release
+            if (left != 0) {
                 return;
             }
             at = parent;
         }
+        CORYMB_ASSERT(at < 2 * shape_.size);
         Inbox& initiator = inbox(at - shape_.size);
-        if (head(slot).left.fetch_sub(1, std::memory_order_release) == 1) { // P4 release
+        if (count_down(head(slot).left, 1, std::memory_order_release) == 0) { // P4 release
             initiator.spot.wake_if_parked();
         }
     }

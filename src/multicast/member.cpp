@@ -104,17 +104,20 @@ channel::WaitLadder& MulticastMember::ladder(std::int64_t limit_ns) noexcept {
 
 template <class Done, class Stalled>
 bool MulticastMember::wait_until(Done& done, std::int64_t limit_ns, const Stalled& stalled) {
-    if (done()) {
-        return true;
-    }
+    auto is_over = [&]() noexcept {
+        return done() || broken_ != nullptr;
+    };
+    bool is_done = is_over();
     Stretches stretches(limit_ns);
-    while (const std::int64_t stretch = stretches.next_ns()) {
-        if (ladder(stretch).until(done, 0)) {
-            return true;
+    for (std::int64_t stretch = 1; !is_done && stretch != 0;) {
+        stretch = stretches.next_ns();
+        is_done = stretch == 0 ? is_over() : ladder(stretch).until(is_over, 0);
+        if (!is_done && stretch != 0) {
+            stalled();
         }
-        stalled();
     }
-    return done();
+    throw_if_broken();
+    return is_done;
 }
 
 void MulticastMember::run_handler(std::uint32_t id, std::span<const std::byte> message) {
@@ -146,14 +149,28 @@ void MulticastMember::run(std::uint32_t slot, const std::byte* payload) noexcept
     is_running_ = false;
 }
 
+/// May be called in the middle of a wait, so a broken invariant is kept for its end.
 int MulticastMember::serve() noexcept {
-    return shared->core.poll(
-        position, [this](std::uint32_t slot, const std::byte* payload) { run(slot, payload); });
+    try {
+        return shared->core.poll(
+            position, [this](std::uint32_t slot, const std::byte* payload) { run(slot, payload); });
+    } catch (...) {
+        broken_ = std::current_exception();
+        return 0;
+    }
+}
+
+void MulticastMember::throw_if_broken() const {
+    if (broken_ != nullptr) [[unlikely]] {
+        std::rethrow_exception(broken_);
+    }
 }
 
 int MulticastMember::poll() {
     require_outside("poll");
-    return serve();
+    const int count = serve();
+    throw_if_broken();
+    return count;
 }
 
 int MulticastMember::sleep(std::int64_t limit_ns) {
@@ -196,8 +213,13 @@ void MulticastMember::retire() noexcept {
         return;
     }
     const OneUser::Call call = user.enter_when_free();
-    if (!is_running_ && (is_member || owes_)) {
+    if (is_running_ || !(is_member || owes_)) {
+        return;
+    }
+    try {
         static_cast<void>(settle(shared->deadline_ns));
+    } catch (const Error&) {
+        // A broken invariant: the place stays taken, as that of a member that never leaves.
     }
 }
 

@@ -9,6 +9,7 @@
 #include <corymb/multicast.hpp>
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -59,6 +60,8 @@ private:
     [[nodiscard]] channel::WaitLadder& ladder(std::int64_t limit_ns) noexcept;
     void inherit();
     int serve() noexcept;
+    /// Throws what `serve` has kept.
+    void throw_if_broken() const;
     void run(std::uint32_t slot, const std::byte* payload) noexcept;
     void run_handler(std::uint32_t id, std::span<const std::byte> message);
     [[nodiscard]] bool settle(std::int64_t limit_ns);
@@ -75,6 +78,7 @@ private:
     channel::WaitLadder ladder_; ///< Learns how long this member's waits are.
     bool owes_ = false;          ///< Has left and may still be named by a call.
     bool is_running_ = false;
+    std::exception_ptr broken_;  ///< A broken invariant that `serve` has found.
     std::int64_t looked_at_ = 0; ///< When the other processes were looked after.
 };
 

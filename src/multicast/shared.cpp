@@ -4,6 +4,7 @@
 #include "base/clock.hpp"
 #include "base/process_state.hpp"
 #include "base/usable_cpus.hpp"
+#include "multicast/progress.hpp"
 
 #include <corymb/error.hpp>
 
@@ -194,7 +195,7 @@ std::vector<MulticastLate> MulticastShared::late(std::uint32_t slot, std::int64_
         found.push_back({rank, state, by, 0});
     };
     for (Rank rank = 0; rank < size; ++rank) {
-        switch (core.progress(slot, position_of(rank))) {
+        switch (multicast::progress_of(core, slot, position_of(rank))) {
         case Progress::done: break;
         case Progress::told: add(rank, State::told); break;
         case Progress::running: add(rank, State::running); break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/blame.hpp"
 
+#include "base/assert.hpp"
 #include "team/ask_again.hpp"
 
 #include <fmt/format.h>
@@ -164,10 +165,25 @@ team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
             lost};
 }
 
-team::Failure blame_operator(TeamShared& shared, Rank rank) {
-    return {Errc::team_broken,
-            fmt::format("the operator of {} has thrown an exception", shared.name_of(rank)),
-            {rank}};
+team::Failure blame_exception(TeamShared& shared, Rank rank, const std::exception_ptr& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const BrokenInvariant& broken) {
+        return {broken.code(), shared.name_of(rank) + " has found " + broken.what(), {rank}};
+    } catch (...) {
+        return {Errc::team_broken,
+                fmt::format("the operator of {} has thrown an exception", shared.name_of(rank)),
+                {rank}};
+    }
+}
+
+void tell_broken_invariant(TeamShared& shared, Rank rank) {
+    try {
+        throw;
+    } catch (const BrokenInvariant&) {
+        shared.fail(blame_exception(shared, rank, std::current_exception()));
+    } catch (...) { // The caller's handler throws it on.
+    }
 }
 
 team::Failure blame_pair(Rank rank, const LaneOperation& operation, std::int64_t deadline_ns,

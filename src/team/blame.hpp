@@ -6,6 +6,7 @@
 #include "team/team_shared.hpp"
 
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <string>
 #include <vector>
@@ -42,8 +43,12 @@ struct Standstill {
 /// Blames the first operation of a queue when the ranks `lost` have ended.
 [[nodiscard]] team::Failure blame_lost(TeamShared& shared, Rank rank, const Queue& queue,
                                        const std::vector<int>& lost);
-/// An operator of the user's has thrown on this rank.
-[[nodiscard]] team::Failure blame_operator(TeamShared& shared, Rank rank);
+/// A step has thrown on this rank: an operator of the user's, or an assertion.
+[[nodiscard]] team::Failure blame_exception(TeamShared& shared, Rank rank,
+                                            const std::exception_ptr& thrown);
+/// In a handler outside the steps: fails the team if an assertion has thrown. Other exceptions,
+/// such as those of a planner, are this rank's own.
+void tell_broken_invariant(TeamShared& shared, Rank rank);
 [[nodiscard]] team::Failure blame_pair(Rank rank, const LaneOperation& operation,
                                        std::int64_t deadline_ns, bool timed_out);
 

@@ -2,6 +2,7 @@
 // Plan -> Program: looks up, and makes where missing, the shared memory that one rank's steps use.
 #pragma once
 
+#include "base/assert.hpp"
 #include "plan/copies.hpp"
 #include "plan/proven.hpp"
 #include "plan/step_kind.hpp"
@@ -73,8 +74,12 @@ public:
                     name_acknowledged(compiled, plan, index);
                 }
             }
+            CORYMB_ASSERT(compiled.code == Opcode::copy || compiled.code == Opcode::far ||
+                          (compiled.peer != nullptr) != (compiled.end != nullptr));
+            CORYMB_DEBUG_ASSERT(compiled.peer == nullptr || is_connected(compiled));
             program.steps.push_back(compiled);
         }
+        CORYMB_ASSERT(program.steps.size() == steps.size());
         mark_rows(program.steps);
         return program;
     }
@@ -150,12 +155,40 @@ private:
         compiled.from = places_of(of.from, plan.block_count);
     }
 
+    /// For assertions: the step's channel is the one of its two ranks, in its direction.
+    bool is_connected(const CompiledStep<Env>& step) {
+        const Peer<Env>& to = *step.peer;
+        const bool is_own_spot = to.spot == &fabric_->state(step.awaited).spot;
+        const auto leads = [&](Kind kind, const void* channel, bool sends) {
+            return fabric_->is_edge(kind, sends ? rank_ : to.rank, sends ? to.rank : rank_,
+                                    channel);
+        };
+        switch (step.code) {
+        case Opcode::signal:
+        case Opcode::signal_lent: return is_own_spot && leads(Kind::signal, to.signal_out, true);
+        case Opcode::wait:
+        case Opcode::wait_lent: return is_own_spot && leads(Kind::signal, to.signal_in, false);
+        case Opcode::send_line:
+        case Opcode::post:
+        case Opcode::offer: return is_own_spot && leads(Kind::line, to.line_out.ring(), true);
+        case Opcode::receive_line:
+        case Opcode::pull:
+        case Opcode::put: return is_own_spot && leads(Kind::line, to.line_in.ring(), false);
+        case Opcode::send_cells:
+            return is_own_spot && leads(Kind::cells, to.cells_out.ring(), true);
+        case Opcode::receive_cells:
+            return is_own_spot && leads(Kind::cells, to.cells_in.ring(), false);
+        default: return is_own_spot;
+        }
+    }
+
     std::uint32_t process_of(Rank rank) {
         const std::uint32_t pid = fabric_->state(rank).pid;
         return pid == fabric_->state(rank_).pid ? 0 : pid;
     }
 
     Peer<Env>& peer(Rank rank) {
+        CORYMB_ASSERT(rank != rank_ && rank >= 0 && rank < fabric_->size());
         auto& slot = (*peers_)[rank];
         if (!slot) {
             slot = std::make_unique<Peer<Env>>();
@@ -164,6 +197,7 @@ private:
             slot->mark = fabric_->state(rank).mark;
             slot->spot = &fabric_->state(rank).spot;
         }
+        CORYMB_ASSERT(slot->rank == rank);
         return *slot;
     }
 
@@ -255,15 +289,16 @@ private:
         } else {
             made.reader_index = static_cast<std::size_t>(
                 std::lower_bound(readers.begin(), readers.end(), rank_) - readers.begin());
+            CORYMB_ASSERT(made.reader_index < readers.size() &&
+                          readers[made.reader_index] == rank_);
         }
         return *(known = &made);
     }
 
     Fabric<Env>* fabric_;
-    Rank rank_;
-    Peers* peers_;
-    // The number of the program that is being compiled.
-    std::uint64_t number_ = 0;
+    Rank rank_;                    ///< Invariant: of the fabric, and no peer's.
+    Peers* peers_;                 ///< Invariant: the peer of key r has rank r.
+    std::uint64_t number_ = 0;     ///< The number of the program that is being compiled.
     std::uint32_t cell_slots_ = 0; ///< Slots that the plan counts on in a channel of cells.
     PublicationEnd<Env>* own_end_ = nullptr;              ///< This rank's end as publisher.
     std::unordered_map<Rank, PublicationEnd<Env>*> ends_; ///< This rank's ends as reader.

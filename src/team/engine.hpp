@@ -4,9 +4,7 @@
 //
 // Roles: one engine per rank, used by that rank's thread only.
 //
-// Layout: none of its own; all shared memory belongs to the channels (signal_line.hpp,
-// exchange_line.hpp, slot_ring.hpp, publication_ring.hpp, event_count.hpp) and to the callers'
-// buffers.
+// Layout: none of its own; all shared memory belongs to the channels and to the callers' buffers.
 //
 // Protocol:
 //   Every step that changes a word that a peer may sleep on is followed by wake_if_parked on that
@@ -44,6 +42,7 @@
 // that fail), tests/unit/team.
 #pragma once
 
+#include "base/assert.hpp"
 #include "base/copy_bytes.hpp"
 #include "team/activation.hpp"
 #include "team/addresses.hpp"
@@ -52,6 +51,7 @@
 #include "team/process_copies.hpp"
 #include "team/program.hpp"
 #include "team/row_of_waits.hpp"
+#include "team/step_check.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -80,11 +80,14 @@ public:
         messages_ = activation.messages;
         Compiled* const first = program.steps.data();
         Compiled* const last = first + program.steps.size();
+        CORYMB_ASSERT(activation.step <= program.steps.size());
         Compiled* step = first + activation.step;
         Compiled* const end = step + std::min(steps_max, static_cast<std::size_t>(last - step));
-        while (step != end && perform(*step)) {
+        while (step != end &&
+               checked(*step, *operands_, block_count_, offset_, [&] { return perform(*step); })) {
             ++step;
         }
+        CORYMB_ASSERT(step >= first + activation.step && step <= end);
         activation.step = static_cast<std::size_t>(step - first);
         activation.offset = offset_;
         return step == last;
@@ -95,8 +98,10 @@ public:
     std::size_t lead(Program<Env>& program, const Operands& operands) {
         const std::size_t blocks = std::max<std::size_t>(1, program.block_count);
         Compiled* step = program.steps.data();
-        for (Compiled* const last = step + program.steps.size();
-             step != last && hand_over(*step, operands, blocks); ++step) {
+        Compiled* const last = step + program.steps.size();
+        while (step != last && checked(*step, operands, blocks, 0,
+                                       [&] { return hand_over(*step, operands, blocks); })) {
+            ++step;
         }
         return static_cast<std::size_t>(step - program.steps.data());
     }
@@ -133,10 +138,11 @@ private:
         case Opcode::signal: return signal(*step.peer, signature_);
         case Opcode::wait: return wait(*step.peer);
         case Opcode::signal_lent:
-            return takes_copy_along(step, bytes_of(step.to).bytes) ||
+            return operands_->takes_copy_along(step.cells, bytes_of(step.to).bytes) ||
                    signal(*step.peer, signature_);
         case Opcode::wait_lent:
-            return takes_copy_along(step, bytes_of(step.from).bytes) || wait(*step.peer);
+            return operands_->takes_copy_along(step.cells, bytes_of(step.from).bytes) ||
+                   wait(*step.peer);
         case Opcode::raise: return raise(*step.end);
         case Opcode::observe:
             return step.end->publication->flag.wait(*waiter_, step.end->flags, signature_,
@@ -179,7 +185,6 @@ private:
         arrive(step, from.data, {bytes_of(step.to).data, from.bytes}, 0);
     }
 
-    // Addresses
     Address bytes_of(const Places& places) const noexcept {
         return team::bytes_of(*operands_, places, block_count_);
     }
@@ -195,12 +200,14 @@ private:
             if (out != incoming) { // In place: one rank whose input is its output.
                 copy_bytes(out, incoming, to.bytes);
             }
+            CORYMB_DEBUG_ASSERT(to.bytes == 0 || std::memcmp(out, incoming, to.bytes) == 0);
             return;
         }
         const std::byte* own = bytes_of(step.from).data + offset;
         Env::note_read(own, to.bytes);
         const std::size_t element = operands_->element_bytes;
         const std::size_t count = to.bytes == element ? 1 : to.bytes / element; // Divisions last.
+        CORYMB_DEBUG_ASSERT(count * element == to.bytes);
         if (step.incoming_first) {
             operands_->combine(incoming, own, out, count, operands_->context);
         } else {
@@ -289,6 +296,7 @@ private:
     bool send_cells(Peer<Env>& peer, Address what) {
         Env::note_read(what.data, what.bytes);
         do {
+            CORYMB_ASSERT(offset_ <= what.bytes);
             const std::size_t part = std::min(operands_->cell_length(), what.bytes - offset_);
             // No credit rides on cells: in its place is how much there is to come, modulo 2^32.
             if (!peer.cells_out.send(*waiter_, what.data + offset_, part, what.bytes - offset_,
@@ -306,6 +314,7 @@ private:
         const Address to = bytes_of(step.to);
         const bool is_staged = step.fold && operands_->outgrow_a_cell(to.bytes);
         do {
+            CORYMB_ASSERT(offset_ <= to.bytes);
             const std::size_t part = std::min(operands_->cell_length(), to.bytes - offset_);
             std::uint64_t word = 0;
             const std::byte* payload = step.peer->cells_in.receive(*waiter_, part, word);
@@ -333,7 +342,7 @@ private:
     // Pull
     bool post(Compiled& step) {
         const Address what = bytes_of(step.from);
-        if (is_enclosed(what.bytes)) [[unlikely]] {
+        if (operands_->is_enclosed(what.bytes)) [[unlikely]] {
             return post_enclosed(*step.peer, what);
         }
         if (operands_->fit_into(step.cells, what.bytes)) [[unlikely]] {
@@ -347,16 +356,6 @@ private:
         Letter letter{what, {}};
         copy_bytes(letter.enclosed, what.data, what.bytes);
         return send_message(peer, &letter, sizeof what + what.bytes, signature_);
-    }
-
-    [[nodiscard]] bool is_enclosed(std::size_t bytes) const noexcept {
-        return operands_->has_layouts() && bytes <= enclosed_bytes;
-    }
-
-    /// Whether post and pull leave the kernel alone. When the peer has come to this operation, the
-    /// ring is empty of the messages of earlier ones, so it has room for all of this one.
-    [[nodiscard]] bool takes_copy_along(const Compiled& step, std::size_t bytes) const noexcept {
-        return is_enclosed(bytes) || operands_->fit_into(step.cells, bytes);
     }
 
     /// The address first, without data. From then on offset_ is one more than the bytes in cells.
@@ -380,6 +379,7 @@ private:
         if (!agree(there.bytes, to.bytes)) [[unlikely]] {
             return false;
         }
+        CORYMB_ASSERT(there.data != nullptr || there.bytes == 0); // No message of cells.
         if (process != 0) [[unlikely]] {
             return copy_from_process(step, there, to, process);
         }
@@ -418,17 +418,19 @@ private:
 
     bool pull(const Compiled& step) {
         const Address to = bytes_of(step.to);
-        if (is_enclosed(to.bytes)) [[unlikely]] {
+        if (operands_->is_enclosed(to.bytes)) [[unlikely]] {
             return pull_enclosed(step, to);
         }
         if (operands_->fit_into(step.cells, to.bytes)) [[unlikely]] {
             return pull_copy(step, to);
         }
         Address there;
-        return receive_address(*step.peer, there) && copy_from(step, there, step.peer->process);
+        return receive_places(*step.peer, there) && copy_from(step, there, step.peer->process);
     }
 
-    bool receive_address(Peer<Env>& peer, Address& there) {
+    /// An Address or a Room.
+    template <class Places>
+    bool receive_places(Peer<Env>& peer, Places& there) {
         const std::byte* payload = receive_message(peer, sizeof there);
         if (payload == nullptr) {
             return false;
@@ -442,12 +444,13 @@ private:
     bool pull_copy(const Compiled& step, const Address& to) {
         if (offset_ == 0) {
             Address there;
-            if (!receive_address(*step.peer, there)) {
+            if (!receive_places(*step.peer, there)) {
                 return false;
             }
             if (!agree(there.bytes, to.bytes)) [[unlikely]] {
                 return false;
             }
+            CORYMB_ASSERT(there.data == nullptr); // The bytes are in cells.
             offset_ = 1;
         }
         --offset_;
@@ -479,13 +482,10 @@ private:
     }
 
     bool put(const Compiled& step) {
-        const std::byte* payload = receive_message(*step.peer, sizeof(Room));
-        if (payload == nullptr) {
+        Room room;
+        if (!receive_places(*step.peer, room)) {
             return false;
         }
-        Room room;
-        std::memcpy(&room, payload, sizeof room);
-        release_message(*step.peer);
         const Address own = bytes_of(step.from);
         if (!agree(room.to.bytes, own.bytes) || (step.fold && !agree(room.from.bytes, own.bytes)))
             [[unlikely]] {

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/arena.hpp"
+#include "base/assert.hpp"
 #include "base/cache_line.hpp"
 #include "base/membarrier.hpp"
 #include "base/remote_memory.hpp"
@@ -170,13 +171,17 @@ public:
     [[nodiscard]] int size() const noexcept { return size_; }
     [[nodiscard]] Arena& arena() noexcept { return arena_; }
     [[nodiscard]] RankState<Env>& state(Rank rank) noexcept { return states_[rank]; }
+    /// Whether the channel of two ranks that was made lies here; for assertions.
+    [[nodiscard]] bool is_edge(Kind kind, Rank from, Rank to, const void* channel) const {
+        return channel != nullptr && channel == arena_.find(key(kind, from, to));
+    }
 
     // The six below may be called by any rank at any time; they allocate on first use.
     channel::SignalLine<Env>& signal(Rank from, Rank to) {
-        return arena_.find_or_make<channel::SignalLine<Env>>(key(Kind::signal, from, to));
+        return arena_.find_or_make<channel::SignalLine<Env>>(edge(Kind::signal, from, to));
     }
     LineRing<Env>& line(Rank from, Rank to) {
-        return arena_.find_or_make<LineRing<Env>>(key(Kind::line, from, to));
+        return arena_.find_or_make<LineRing<Env>>(edge(Kind::line, from, to));
     }
     CellRing<Env>& cells(Rank from, Rank to) {
         const std::size_t slots = cell_ring_slots();
@@ -193,7 +198,7 @@ public:
     /// The line of a pair of ranks, for both directions.
     PairLine<Env>& exchange_line(Rank one, Rank other) {
         const auto [low, high] = std::minmax(one, other);
-        return arena_.find_or_make<PairLine<Env>>(key(Kind::exchange, low, high));
+        return arena_.find_or_make<PairLine<Env>>(edge(Kind::exchange, low, high));
     }
     LaneState<Env>& lane_state(Rank rank) {
         return arena_.find_or_make<LaneState<Env>>(key(Kind::lane_state, rank, -1));
@@ -231,7 +236,7 @@ public:
 private:
     CellRing<Env>& cells(Rank from, Rank to, std::size_t slots) {
         auto& ring = *arena_.find_or_make_sized<CellRing<Env>>(
-            key(Kind::cells, from, to), CellRing<Env>::bytes(slots),
+            edge(Kind::cells, from, to), CellRing<Env>::bytes(slots),
             [slots](void* place) { new (place) CellRing<Env>(slots); });
         if constexpr (!requires { Env::cell_ring_slots; }) {
             // Touches the pages now. Otherwise the first lap among processes takes many times as
@@ -258,6 +263,12 @@ private:
         return {static_cast<std::uint32_t>(kind), lane_, from, to, 0};
     }
 
+    /// The key of a channel between two ranks.
+    ArenaKey edge(Kind kind, Rank from, Rank to) const {
+        CORYMB_ASSERT(from != to && from >= 0 && to >= 0 && from < size_ && to < size_);
+        return key(kind, from, to);
+    }
+
     ArenaKey pair_key(Rank rank, Rank peer, bool sends) const noexcept {
         ArenaKey made = key(Kind::lane_state, rank, peer);
         made.id = sends ? 1 : 2;
@@ -278,9 +289,9 @@ private:
     }
 
     Arena arena_;
-    int size_;
-    LaneId lane_;
-    RankState<Env>* states_;
+    int size_;               ///< Invariant: at least 1.
+    LaneId lane_;            ///< Invariant: the lane in the keys of all edges.
+    RankState<Env>* states_; ///< Invariant: size_ of them.
 };
 
 } // namespace corymb::team

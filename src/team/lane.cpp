@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/lane.hpp"
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "team/team_plans.hpp"
 
@@ -19,8 +20,11 @@ LaneEnd::Program LaneEnd::compile(const team::SharedPlan& shared) {
     Programs& programs = programs_[key];
     if (programs.all.empty() || !counts(*programs.all.back())) {
         ask(key, programs, false);
+        CORYMB_ASSERT(!programs.all.empty() && programs.all.back()->calls_left > 0);
         static_cast<void>(counts(*programs.all.back()));
     }
+    CORYMB_ASSERT(programs.plan != nullptr);
+    CORYMB_ASSERT(programs.all.back()->plan == programs.plan->plan.get());
     last_key_ = key;
     last_ = programs.all.back().get();
     return *last_;
@@ -63,6 +67,7 @@ void LaneEnd::ask(const team::PlanKey& key, Programs& programs, bool for_best) {
         programs.is_last = agreed.is_last;
         programs.asked_ns = now;
         ++programs.turn;
+        CORYMB_ASSERT(programs.turn <= TeamPlans::turns_max);
     }
     programs.all.back()->calls_left = programs.is_last || programs.turn == TeamPlans::turns_max
                                           ? std::numeric_limits<std::uint32_t>::max()

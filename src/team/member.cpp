@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/member.hpp"
 
+#include "base/assert.hpp"
 #include "base/clock.hpp"
 #include "team/ask_again.hpp"
 #include "team/blame.hpp"
@@ -175,17 +176,20 @@ Pending& Member::pending() {
     if (shared->oversubscribed) {
         choose_barrier();
     }
-    if (barrier_ == nullptr || !LaneEnd::counts(*barrier_)) [[unlikely]] {
-        barrier_ = &lane_.program_for(barrier_key_);
-        make_first(
-            [this] {
-                begin({});
-                execute({}, *barrier_, nothing_, barrier_key_);
-            },
-            *barrier_);
-    } else {
+    const auto run = [this] {
         begin({});
         execute({}, *barrier_, nothing_, barrier_key_);
+    };
+    try {
+        if (barrier_ == nullptr || !LaneEnd::counts(*barrier_)) [[unlikely]] {
+            barrier_ = &lane_.program_for(barrier_key_);
+            make_first(run, *barrier_);
+        } else {
+            run();
+        }
+    } catch (...) {
+        tell_broken_invariant(*shared, rank);
+        throw;
     }
     if (pending_ && shared->oversubscribed) {
         let_root_leave_first();
@@ -249,7 +253,7 @@ template <class Make>
     perform(known.prepared());
 }
 
-void Member::perform(PreparedCall& prepared) {
+void Member::perform(PreparedCall& prepared) try {
     Call& call = prepared.call;
     if (wide != nullptr) [[unlikely]] {
         wide->run(call);
@@ -271,6 +275,7 @@ void Member::perform(PreparedCall& prepared) {
     if (const std::size_t need = scratch_bytes(operands, program); need > scratch_.size()) {
         scratch_.resize(need);
     }
+    CORYMB_ASSERT(scratch_.size() >= scratch_bytes(operands, program));
     set_scratch(operands, program, scratch_.data());
     if (is_first) [[unlikely]] {
         make_first(
@@ -283,6 +288,9 @@ void Member::perform(PreparedCall& prepared) {
         begin(call.terms);
         execute(call.terms, program, operands, call.key);
     }
+} catch (...) {
+    tell_broken_invariant(*shared, rank);
+    throw;
 }
 
 void Member::begin(team::CallTerms terms) {
@@ -292,6 +300,8 @@ void Member::begin(team::CallTerms terms) {
     if (shared->is_broken()) [[unlikely]] {
         refuse(terms);
     }
+    CORYMB_DEBUG_ASSERT(shared->fabric.state(rank).finished.load(std::memory_order_relaxed) + 1 ==
+                        operations_);
 }
 
 /// The team broke before this operation.
@@ -315,31 +325,39 @@ void Member::tell(const team::CallTerms& terms) {
 void Member::execute(const team::CallTerms& terms, Program& program, team::Operands& operands,
                      const team::PlanKey& key) {
     operands.signature = digest_.signature();
-    const std::size_t done = engine_.lead(program, operands);
-    tell(terms);
-    team::Activation<team::Env> activation{&program, &operands, done};
-    ladder_.begin_operation(team::moved_bytes(key.op, operands, shared->fabric.size()));
-    if (!run_to_end(activation)) [[unlikely]] {
+    team::Activation<team::Env> activation{&program, &operands};
+    bool is_done = false;
+    try {
+        activation.step = engine_.lead(program, operands);
+        tell(terms);
+        ladder_.begin_operation(team::moved_bytes(key.op, operands, shared->fabric.size()));
+        is_done = engine_.run(activation);
+        CORYMB_ASSERT(is_done == activation.is_done());
+        CORYMB_ASSERT(is_done || may_give_up());
+    } catch (...) { // This rank is in the middle of the plan for good.
+        fail_by_exception();
+        throw;
+    }
+    if (!is_done) [[unlikely]] {
         fail(key, activation.step_of_plan());
     }
     end();
 }
 
-bool Member::run_to_end(team::Activation<team::Env>& activation) {
-    try {
-        return engine_.run(activation);
-    } catch (...) { // An operator of the user's: this rank is in the middle of the plan for good.
-        fail_by_operator();
-        throw;
-    }
+/// Whether there is a reason to leave an operation before its end.
+[[gnu::cold, gnu::noinline]] bool Member::may_give_up() const noexcept {
+    return ladder_.timed_out() || ladder_.is_lost() || engine_.met_other_call() ||
+           engine_.cannot_copy() || shared->is_broken();
 }
 
-[[gnu::cold, gnu::noinline]] void Member::fail_by_operator() {
-    shared->fail(blame_operator(*shared, rank));
+[[gnu::cold, gnu::noinline]] void Member::fail_by_exception() {
+    shared->fail(blame_exception(*shared, rank, std::current_exception()));
     shared->wait_for_copies();
 }
 
-void Member::end() noexcept {
+void Member::end() {
+    CORYMB_DEBUG_ASSERT(shared->fabric.state(rank).started.load(std::memory_order_relaxed) ==
+                        operations_);
     shared->fabric.state(rank).finished.store(operations_, std::memory_order_relaxed);
 }
 

@@ -106,9 +106,9 @@ private:
     void tell(const team::CallTerms& terms);
     void execute(const team::CallTerms& terms, Program& program, team::Operands& operands,
                  const team::PlanKey& key);
-    [[nodiscard]] bool run_to_end(team::Activation<team::Env>& activation);
-    void end() noexcept;
-    void fail_by_operator();
+    void end();
+    [[nodiscard]] bool may_give_up() const noexcept;
+    void fail_by_exception();
     [[noreturn]] void fail(const team::PlanKey& key, std::size_t step);
     [[nodiscard]] team::Failure reason(const team::PlanKey& key, std::size_t step);
 

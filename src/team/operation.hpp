@@ -26,10 +26,12 @@ struct Queue {
     team::LaneState<team::Env>* state; ///< The state where operations record that they have begun.
     /// The queue holds messages with one peer, in one direction. False: collectives.
     bool is_of_messages;
-    LaneOperation* first = nullptr;
-    LaneOperation* last = nullptr;
-    bool is_listed = false;   ///< The queue is in Pending's list of queues that are not empty.
-    std::uint64_t begun = 0;  ///< Operations that came to be the first.
+    LaneOperation* first = nullptr; ///< Invariant: under way, and all behind it are not.
+    LaneOperation* last = nullptr;  ///< Invariant: reached from `first`, if there is one.
+    /// Invariant: true if the queue is not empty. It is in Pending's list then.
+    bool is_listed = false;
+    /// Operations that came to be the first. Invariant: the count `started` of the state.
+    std::uint64_t begun = 0;
     std::uint64_t tested = 0; ///< The round of tests that has looked at it.
     team::CallDigest digest;  ///< Digest of the terms of its operations.
     WaitDoubts doubts;
@@ -58,7 +60,8 @@ struct LaneOperation final : Operation {
     /// The time that the search for its plan has taken; 0 of persistent ones, whose search no start
     /// waits for.
     std::int64_t planning_ns = 0;
-    std::size_t index = 0; ///< Among all operations that a request holds.
+    /// Invariant: its place among all operations that a request holds.
+    std::size_t index = 0;
 
     /// Lets go of the caller's objects and resets the fields that making an operation does not set.
     /// Writing the whole record anew would take as long as the rest of a small operation.
@@ -76,5 +79,27 @@ struct LaneOperation final : Operation {
         state = State::idle;
     }
 };
+
+/// Whether a queue that is not empty keeps its invariants; for assertions.
+[[nodiscard]] inline bool is_sound(const Queue& queue) noexcept {
+    const auto is_here = [&queue](const LaneOperation* one) {
+        return one != nullptr && one->queue == &queue && one->state == Operation::State::pending;
+    };
+    const auto& told = *queue.state;
+    return queue.is_listed && is_here(queue.first) && is_here(queue.last) &&
+           queue.last->next == nullptr &&
+           told.started.load(std::memory_order_relaxed) == queue.begun &&
+           told.finished.load(std::memory_order_relaxed) + 1 == queue.begun;
+}
+
+/// Whether the first operation of a queue is done, and is the next one in its queue and among the
+/// long ones; for assertions.
+[[nodiscard]] inline bool is_done_in_turn(const Queue& queue, std::uint64_t long_done) noexcept {
+    const LaneOperation& operation = *queue.first;
+    return operation.activation.is_done() && operation.state == Operation::State::pending &&
+           operation.queue == &queue &&
+           queue.state->finished.load(std::memory_order_relaxed) + 1 == queue.begun &&
+           (operation.long_number == 0 || operation.long_number == long_done + 1);
+}
 
 } // namespace corymb::detail

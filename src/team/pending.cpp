@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "team/pending.hpp"
 
+#include "base/assert.hpp"
 #include "base/make_room.hpp"
 #include "plan/channel_room.hpp"
+#include "team/blame.hpp"
 #include "team/call.hpp"
 #include "team/tuning.hpp"
 
@@ -18,7 +20,6 @@ namespace {
 using team::tuning::few_queues;
 using team::tuning::steps_of_a_look;
 
-/// The operation that `make` or `make_pair` has made.
 LaneOperation& own(Operation& operation) noexcept {
     return static_cast<LaneOperation&>(operation);
 }
@@ -67,9 +68,6 @@ Pending::~Pending() {
         static_cast<void>(operation.release());
     }
 }
-
-// Making
-// -------------------------------------------------------------------------------------------------
 
 LaneOperation& Pending::take_spare() {
     if (spare_.empty()) [[unlikely]] {
@@ -164,11 +162,12 @@ Pending::Collectives& Pending::collectives_in_turn() {
         end.set_deadline(patrol_.deadline_ns());
         operation.activation.program = call.is_nothing ? &nothing_ : &end.program_for(call.key);
         operation.planning_ns = own_lane ? 0 : end.take_planning_ns();
+        prepare(operation, call.operands);
     } catch (...) {
         forget(operation);
+        tell_broken_invariant(*shared_, rank_);
         throw;
     }
-    prepare(operation, call.operands);
     return operation;
 }
 
@@ -184,21 +183,22 @@ Queue& Pending::messages_with(const team::PairKey& key) {
 
 LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands& operands,
                                   bool persistent) {
-    Queue& queue = messages_with(key);
-    auto& program = pair_end_.pair_program(key);
     LaneOperation& operation = take_spare();
-    operation.queue = &queue;
+    try {
+        operation.queue = &messages_with(key);
+        operation.activation.program = &pair_end_.pair_program(key);
+    } catch (...) {
+        forget(operation);
+        tell_broken_invariant(*shared_, rank_);
+        throw;
+    }
     operation.pair = key;
     operation.terms = team::message_terms(operands.bytes);
     operation.is_message = true;
     operation.is_persistent = persistent;
-    operation.activation.program = &program;
     prepare(operation, operands);
     return operation;
 }
-
-// Going on
-// -------------------------------------------------------------------------------------------------
 
 [[gnu::flatten]] void Pending::start(Operation& given) {
     auto& operation = own(given);
@@ -261,7 +261,12 @@ void Pending::begin(Queue& queue) {
         operation.operands.signature = queue.digest.signature();
     }
     if (has_its_turn(operation) && !has_stopped()) {
-        operation.activation.step = engine_.lead(*operation.activation.program, operation.operands);
+        try {
+            operation.activation.step =
+                engine_.lead(*operation.activation.program, operation.operands);
+        } catch (...) { // An assertion.
+            thrown_ = std::current_exception();
+        }
     }
     queue.state->calls.write(queue.begun, operation.terms);
     queue.state->started.store(queue.begun, std::memory_order_relaxed);
@@ -276,7 +281,9 @@ void Pending::advance(Queue& queue, std::size_t& steps_left) {
         const std::size_t before = operation.activation.step;
         bool done = false;
         try {
+            CORYMB_DEBUG_ASSERT(is_sound(queue));
             done = engine_.run(operation.activation, steps_left);
+            CORYMB_ASSERT(done == may_finish(queue));
         } catch (...) { // An operator of the user's. Some other call may be in progress here.
             thrown_ = std::current_exception();
         }
@@ -369,9 +376,6 @@ bool Pending::look_in_turn(LaneOperation& operation) noexcept {
     return operation.state != State::pending;
 }
 
-// Completing
-// -------------------------------------------------------------------------------------------------
-
 LaneOperation& Pending::first_pending() const noexcept {
     const auto queue = std::find_if(busy_.begin(), busy_.end(),
                                     [](const Queue* of) { return of->first != nullptr; });
@@ -379,8 +383,7 @@ LaneOperation& Pending::first_pending() const noexcept {
 }
 
 void Pending::consume(LaneOperation& operation) {
-    const State state = std::exchange(operation.state, State::idle);
-    if (state == State::failed) {
+    if (std::exchange(operation.state, State::idle) == State::failed) {
         throw_failure();
     }
 }
@@ -461,6 +464,7 @@ void Pending::wait_until_over(LaneOperation& operation) {
     waits_for_only_ = true;
     try {
         done = waiting_.run(operation.activation);
+        CORYMB_ASSERT(done == may_finish(*operation.queue));
     } catch (...) { // An operator of the user's.
         thrown_ = std::current_exception();
     }
@@ -528,8 +532,7 @@ void Pending::drain(Operation& given) noexcept {
     }
     try {
         wait_until_over(operation);
-    } catch (...) {
-        // The team is broken: everybody has been told or will be.
+    } catch (...) { // The team is broken: everybody has been told or will be.
     }
 }
 
@@ -549,9 +552,6 @@ void Pending::drain(Operation& given) noexcept {
     mine->clear();
     spare_.push_back(std::move(mine));
 }
-
-// Coroutines
-// -------------------------------------------------------------------------------------------------
 
 void Pending::resume_coroutines() {
     while (!resumable_.empty()) {

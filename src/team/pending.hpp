@@ -129,6 +129,10 @@ private:
     void wait_until_over(LaneOperation& operation);
     /// Waits for the only operation under way: there is nothing to look at but its own next word.
     void wait_for_only(LaneOperation& operation);
+    /// For assertions: whether the first operation of a queue is done, and the counts say so, too.
+    [[nodiscard]] bool may_finish(const Queue& queue) const noexcept {
+        return pending_count_ > 0 && is_done_in_turn(queue, long_done_);
+    }
     void finish_first(Queue& queue);
     /// Long collectives go on one after the other, in the order of their start.
     [[nodiscard]] bool has_its_turn(const LaneOperation& operation) const noexcept {

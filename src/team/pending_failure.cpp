@@ -112,7 +112,7 @@ const LaneOperation& Pending::held_up_by(const LaneOperation& operation) const n
 
 team::Failure Pending::reason(const LaneOperation& operation, bool timed_out) {
     if (thrown_ != nullptr) {
-        return blame_operator(*shared_, rank_);
+        return blame_exception(*shared_, rank_, thrown_);
     }
     // If a process has ended, `hopeless` finds it again, so the answer is not needed here.
     if (uncopied_ != nullptr) {

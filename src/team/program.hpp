@@ -2,6 +2,7 @@
 // A plan compiled for one rank: steps with resolved shared memory and private counts.
 #pragma once
 
+#include "base/assert.hpp"
 #include "team/fabric.hpp"
 
 #include <corymb/operators.hpp>
@@ -90,7 +91,7 @@ struct Places {
 };
 
 /// The places of `blocks` in a plan whose parts have `block_count` blocks.
-[[nodiscard]] inline Places places_of(const Blocks& blocks, std::uint32_t block_count) noexcept {
+[[nodiscard]] inline Places places_of(const Blocks& blocks, std::uint32_t block_count) {
     if (blocks.count == 0) {
         return {};
     }
@@ -98,6 +99,9 @@ struct Places {
     Places places{blocks.buffer, blocks.first / block_count, blocks.first % block_count,
                   end / block_count, end % block_count};
     places.is_one_part = blocks.first == 0 && end == block_count;
+    CORYMB_ASSERT(places.first_block < block_count && places.end_block < block_count);
+    CORYMB_ASSERT(places.first_part * block_count + places.first_block == blocks.first);
+    CORYMB_ASSERT(places.end_part * block_count + places.end_block == blocks.first + blocks.count);
     return places;
 }
 
@@ -186,6 +190,15 @@ struct Operands {
     [[nodiscard]] bool has_layouts() const noexcept {
         return input_layout.lengths != nullptr || output_layout.lengths != nullptr;
     }
+    /// Whether a message by pull comes along with its address.
+    [[nodiscard]] bool is_enclosed(std::size_t of) const noexcept {
+        return has_layouts() && of <= enclosed_bytes;
+    }
+    /// Whether post and pull leave the kernel alone. When the peer has come to this operation, the
+    /// ring is empty of the messages of earlier ones, so it has room for all of this one.
+    [[nodiscard]] bool takes_copy_along(std::uint32_t cells, std::size_t of) const noexcept {
+        return is_enclosed(of) || fit_into(cells, of);
+    }
 };
 
 /// Roughly the bytes that each of `ranks` ranks moves in the operation.
@@ -196,7 +209,7 @@ struct Operands {
 
 /// Cuts the payload into the program's blocks of whole elements.
 template <class Env>
-void set_block_bytes(Operands& operands, const Program<Env>& program) noexcept {
+void set_block_bytes(Operands& operands, const Program<Env>& program) {
     const std::size_t blocks = program.block_count;
     if (blocks <= 1) { // Divisions would be a good part of a small operation.
         operands.block_bytes = operands.bytes;
@@ -204,6 +217,9 @@ void set_block_bytes(Operands& operands, const Program<Env>& program) noexcept {
     }
     const std::size_t elements = operands.bytes / operands.element_bytes;
     operands.block_bytes = (elements + blocks - 1) / blocks * operands.element_bytes;
+    CORYMB_ASSERT(operands.block_bytes * blocks >= operands.bytes);
+    CORYMB_ASSERT(operands.bytes == 0 ||
+                  (operands.block_bytes - operands.element_bytes) * blocks < operands.bytes);
 }
 
 /// Scratch holds whole parts, each as long as the caller's, and behind them what `staging` needs.

@@ -3,7 +3,7 @@
 #include "channel/env.hpp"
 #include "group/group.hpp"
 #include "multicast/board.hpp"
-#include "multicast/core.hpp"
+#include "multicast/progress.hpp"
 #include "trace/looks.hpp"
 
 #include <utility>
@@ -79,7 +79,8 @@ private:
         const std::chrono::nanoseconds by(now_ns() -
                                           record.begin_ns.load(std::memory_order_relaxed));
         for (Rank rank = 0; rank < board_.size(); ++rank) {
-            if (const auto state = state_of(core_.progress(slot, position_of(rank)))) {
+            if (const auto state =
+                    state_of(multicast::progress_of(core_, slot, position_of(rank)))) {
                 const auto& place = places_.place(static_cast<std::size_t>(rank));
                 const std::uint32_t pid =
                     unlocked(*state == State::ended ? place.lost_pid : place.pid);

@@ -64,6 +64,8 @@ struct ExplorerEnv {
                                       }};
             return decode(Explorer::current().await(location_, order, predicate, where));
         }
+        /// Env::peek: no access of the thread's, only for assertions.
+        [[nodiscard]] T peek() const { return decode(Explorer::current().newest(location_)); }
         [[nodiscard]] LocationId location() const noexcept { return location_; }
 
     private:
@@ -135,6 +137,11 @@ struct ExplorerEnv {
     static bool write_process(std::uint32_t /*pid*/, void* /*there*/, const void* /*here*/,
                               std::size_t /*bytes*/) noexcept {
         return false;
+    }
+
+    template <class T>
+    static T peek(const Atomic<T>& word) {
+        return word.peek();
     }
 
     static void light_fence(Where where = Where::current()) noexcept {

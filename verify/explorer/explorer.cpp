@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "explorer/explorer.hpp"
 
+#include <exception>
 #include <utility>
 
 namespace corymb::verify {
@@ -117,6 +118,12 @@ void Explorer::require(bool holds, const char* what, std::source_location where)
     if (!holds) {
         fail(std::string(what) + " does not hold at line " + std::to_string(where.line()));
     }
+}
+
+void Explorer::assertion_failed(const char* invariant, const char* file, int line) {
+    fail(std::string("the assertion ") + invariant + " fails at " + file + ":" +
+         std::to_string(line));
+    std::terminate(); // Outside the threads of a world nothing can go on.
 }
 
 void Explorer::fail(std::string text) {

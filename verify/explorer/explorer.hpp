@@ -89,6 +89,8 @@ public:
 
     // For worlds.
     void require(bool holds, const char* what, std::source_location where);
+    /// An assertion of the header under test does not hold.
+    [[noreturn]] void assertion_failed(const char* invariant, const char* file, int line);
     void name(const void* address, std::size_t bytes, const char* text);
     [[nodiscard]] int thread() const noexcept { return current_; }
     /// From a world's constructor: `thread` may end before any of its operations, as a process that
@@ -100,6 +102,9 @@ public:
 
     // For the Env.
     LocationId add_location(const void* address, std::uint64_t value);
+    [[nodiscard]] std::uint64_t newest(LocationId location) const {
+        return memory_.newest(location);
+    }
     std::uint64_t load(LocationId location, std::memory_order order, std::source_location where);
     std::uint64_t await(LocationId location, std::memory_order order, Predicate predicate,
                         std::source_location where);

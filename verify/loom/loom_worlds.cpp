@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Worlds of two threads from the shipped headers, explored by loom. Each runs in a process of its
 // own, because a violation is a panic that no noexcept function lets through.
+#include "base/assert.hpp"
 #include "channel/event_count.hpp"
 #include "channel/publication_ring.hpp"
 #include "channel/signal_line.hpp"
@@ -13,6 +14,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #include <utility>
+
+void corymb::invariant_broken(const char* invariant, const char* file, int line) {
+    std::fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, invariant);
+    std::abort();
+}
 
 namespace {
 

@@ -20,7 +20,7 @@ cargo fetch --locked --manifest-path "$here/Cargo.toml" >"$build/fetch.log" 2>&1
     skip "cargo cannot fetch the crates ($(tail -n 1 "$build/fetch.log"))"
 cargo build --release --locked --offline --quiet --manifest-path "$here/Cargo.toml" \
     --target-dir "$build/target"
-"${compiler[@]}" -std=c++20 -O1 -Wall -Wextra -I"$here" -I"$here/../../src" \
+"${compiler[@]}" -std=c++20 -O1 -DNDEBUG -Wall -Wextra -I"$here" -I"$here/../../src" \
     -I"$here/../../include" "$here/loom_worlds.cpp" "$build/target/release/libloom_bridge.a" \
     -lpthread -ldl -o "$build/loom_worlds"
 "$build/loom_worlds"

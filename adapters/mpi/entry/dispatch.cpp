@@ -248,16 +248,21 @@ int Dispatch::after_trial(Trial& trial, std::uint64_t bytes, MpiFunction run) {
     if (board == nullptr) {
         return finish(static_cast<corymb_status>(run()), bytes);
     }
+    bool is_settled = false;
+    auto verdict = Verdict::open;
     try {
-        if (settle_on_board(*communicator_, trial, call_.operation, tried_as(bytes))) {
-            return do_by(next_request(tried_as(bytes)), bytes, run);
-        }
-        if (trial.until_settled() == Verdict::corymb) {
-            return finish(static_cast<corymb_status>(run()), bytes);
-        }
+        is_settled = settle_on_board(*communicator_, trial, call_.operation, tried_as(bytes));
+        verdict = is_settled ? next_request(tried_as(bytes)) : trial.until_settled();
     } catch (const std::bad_alloc&) {
         abandon();
         return finish(CORYMB_OUT_OF_MEMORY, bytes);
+    } catch (const std::exception& broken) { // An invariant of the board.
+        std::fprintf(stderr, "corymb: %s\n", broken.what());
+        abandon();
+        return finish(CORYMB_INTERNAL, bytes);
+    }
+    if (is_settled || verdict == Verdict::corymb) {
+        return do_by(verdict, bytes, run);
     }
     const auto take_back = [&] {
         board->end(call_.operation, tried_as(bytes)).take_back();

@@ -30,7 +30,9 @@ typedef enum corymb_status {
     CORYMB_INTERRUPTED = 10,     ///< The caller asked to stop.
     CORYMB_MISMATCH = 11,        ///< Ranks called different operations, roots, sizes or types.
     CORYMB_OUT_OF_MEMORY = 12,
-    CORYMB_INTERNAL = 13, ///< An exception that the library does not know; its text is kept.
+    /// An exception that the library does not know, or a mistake of the library; the text says
+    /// which.
+    CORYMB_INTERNAL = 13,
     CORYMB_STATUS_MAX = 0x7FFFFFFF
 } corymb_status;
 
