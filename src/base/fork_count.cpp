@@ -22,9 +22,9 @@ namespace {
 
 void check_not_forked(std::uint32_t fork_count_then) {
     if (fork_count_then != fork_count()) {
-        throw Error(
-            Errc::invalid_argument,
-            "this handle belongs to the parent process; a forked child attaches for itself");
+        throw Error(Errc::invalid_argument,
+                    "this handle belongs to the parent process; a forked child opens the group or "
+                    "attaches to the team for itself");
     }
 }
 

@@ -45,7 +45,8 @@ OneUser::Call OneUser::enter_when_free() noexcept {
 void OneUser::refuse_inherited() const {
     throw Error(Errc::invalid_argument,
                 std::string("this ") + name_ +
-                    " belongs to the parent process; a forked child attaches for itself");
+                    " belongs to the parent process; a forked child opens the group or "
+                    "attaches to the team for itself");
 }
 
 void refuse_empty(const char* name, const char* why) {
