@@ -12,9 +12,9 @@
 
 namespace corymb::cluster {
 
-using State = detail::Operation::State;
-
 namespace {
+
+using team::tuning::steps_of_a_look;
 
 // Equal to the values of a team within a node (member.cpp).
 constexpr std::int64_t watch_processes_ns = 1'000'000;
@@ -37,11 +37,6 @@ channel::WaitLadder::Settings settings_of(const Station& station, channel::Watch
             shared.company ? watch_processes_ns : watch_threads_ns,
             &visitor,
             every_ns > 0 ? every_ns : visit_every_ns};
-}
-
-/// The operation that `make` has made.
-FarOperation& own(detail::Operation& operation) noexcept {
-    return static_cast<FarOperation&>(operation);
 }
 
 /// Lanes that messages of different operations can have.
@@ -70,7 +65,7 @@ std::size_t steps_of(const FarOperation& operation) noexcept {
 } // namespace
 
 ClusterPending::ClusterPending(Station& station, OneUser& of_handle)
-    : Driver(of_handle), station_(&station),
+    : Executor(*station.shared, of_handle), station_(&station),
       ladder_(station.shared->fabric.state(station.own).spot, station.shared->record.broken,
               settings_of(station, *this, visitor_)),
       engine_(looking_, -1, station.shared->gate_of(station.own)), patrol_(station.deadline_ns),
@@ -78,21 +73,13 @@ ClusterPending::ClusterPending(Station& station, OneUser& of_handle)
       lane_count_(lane_count_of(station)), own_lane_count_(own_lane_count_of(station)),
       blocking_lane_(*station.shared, station.own), blocking_(blocking_lane_, station, 0),
       agreements_(station) {
-    make_room(busy_, 1);
+    make_room_for(blocking_lane_);
 }
 
 ClusterPending::~ClusterPending() {
-    while (pending_count_ > 0) {
-        drain(first_pending());
-    }
+    complete_quietly();
     finish_agreements();
-    for (auto& operation : operations_) {
-        if (operation->is_persistent) {
-            station_->give_back_own_lane(operation->lane->id);
-        }
-        operation->driver = nullptr; // The operation's request owns it from here on.
-        static_cast<void>(operation.release());
-    }
+    orphan_all();
 }
 
 // Blocking operations
@@ -131,13 +118,13 @@ void ClusterPending::run_blocking(const detail::Call& call) {
     blocking_.vector.reset();
     blocking_.awaited = -1;
     blocking_.error = nullptr;
-    if (has_failed()) { // It counts all the same: others may look for it.
-        blocking_lane_.queue.push_back(&blocking_);
+    if (has_stopped()) { // It counts all the same: others may look for it.
+        blocking_lane_.first = &blocking_;
         begin(blocking_lane_);
-        blocking_lane_.queue.pop_front();
-        station_->shared->throw_if_broken();
+        blocking_lane_.first = nullptr;
+        shared_->throw_if_broken();
     }
-    enter(blocking_);
+    put_in_queue(blocking_);
     wait_until_over(blocking_);
     consume(blocking_);
 }
@@ -187,22 +174,28 @@ FarOperation& ClusterPending::make_persistent(const detail::Call& call,
         forget(*made);
         throw;
     }
-    go_on();
+    advance_all(steps_of_a_look);
     return *made;
+}
+
+void ClusterPending::give_back_lane(const FarOperation& operation) noexcept {
+    if (operation.is_persistent) {
+        station_->give_back_own_lane(operation.queue->id);
+    }
 }
 
 /// A lane for the operation that is being made. This rank may be far ahead of others on its node:
 /// then it waits.
 team::LaneId ClusterPending::take_own_lane() {
-    NetworkPatience patience(station_->shared->oversubscribed);
+    NetworkPatience patience(shared_->oversubscribed);
     for (;;) {
         if (const auto lane = station_->take_own_lane(static_cast<std::uint64_t>(own_made_))) {
             return *lane;
         }
         detail::require_own_lanes(
             std::ranges::count_if(operations_, [](const auto& one) { return one->is_persistent; }));
-        go_on();
-        if (has_failed()) {
+        advance_all(steps_of_a_look);
+        if (has_stopped()) {
             throw_failure();
         }
         if (patience.is_long() && patience.waited_ns() > station_->deadline_ns) {
@@ -216,28 +209,22 @@ team::LaneId ClusterPending::take_own_lane() {
 }
 
 FarLane& ClusterPending::lane_of(team::LaneId id) {
-    return lanes_.try_emplace(id, *station_->shared, station_->own, id).first->second;
+    return lanes_.try_emplace(id, *shared_, station_->own, id).first->second;
 }
 
 /// Uses the carrier's channels of that number.
 FarOperation& ClusterPending::add(FarLane& lane, int channels, const detail::Call& call,
                                   std::shared_ptr<const void> keep) {
     auto made = std::make_unique<FarOperation>(lane, *station_, channels);
-    FarOperation& operation = *made;
-    operation.driver = this;
-    operation.call = call;
-    operation.keep = std::move(keep);
-    operation.index = operations_.size();
-    // Room for all operations, so that their ends cannot fail.
-    make_room(resumable_, operations_.size() + 1);
+    made->call = call;
+    made->keep = std::move(keep);
     make_room(busy_, lanes_.size() + 1);
-    operations_.push_back(std::move(made));
-    return operation;
+    return hold(std::move(made));
 }
 
 void ClusterPending::start(Operation& given) {
-    auto& operation = own(given);
-    station_->shared->throw_if_broken();
+    auto& operation = queued(given);
+    shared_->throw_if_broken();
     if (operation.is_persistent) {
         operation.activation.step = operation.activation.offset = 0;
         operation.vector.reset();
@@ -246,37 +233,27 @@ void ClusterPending::start(Operation& given) {
     } else if (!operation.call.is_nothing) {
         operation.key = &keys_[operation.call.key];
     }
-    enter(operation);
+    put_in_queue(operation);
     started_ += operation.is_persistent ? 0 : 1; // From here on it counts, as on all ranks.
-    go_on();
+    advance_all(steps_of_a_look);
 }
 
-/// Into the queue of its lane.
-void ClusterPending::enter(FarOperation& operation) {
-    patrol_.note_progress();
-    patrol_within_.note_progress();
+void ClusterPending::put_in_queue(FarOperation& operation) {
+    note_progress();
     ladder_.begin_operation(
         team::moved_bytes(operation.call.key.op, operation.call.operands, station_->size()));
-    FarLane& lane = *operation.lane;
-    lane.queue.push_back(&operation);
     if (FarKey* const key = operation.key;
         key != nullptr && !operation.is_persistent && !key->plan && key->bringer == nullptr) {
         key->bringer = &operation;
     }
-    operation.state = State::pending;
-    ++pending_count_;
-    if (lane.queue.size() == 1) {
-        busy_.push_back(&lane);
-        begin(lane);
-    }
+    static_cast<void>(enter(operation));
 }
 
 // Going on
 // -------------------------------------------------------------------------------------------------
 
-/// The first operation of the lane says that it has begun.
-void ClusterPending::begin(FarLane& lane) {
-    FarOperation& operation = *lane.queue.front();
+void ClusterPending::begin(FarLane& lane) noexcept {
+    FarOperation& operation = *lane.first;
     ++lane.begun;
     lane.digest.add(operation.call.terms);
     operation.call.operands.signature = lane.digest.signature();
@@ -287,70 +264,37 @@ void ClusterPending::begin(FarLane& lane) {
     lane.state->started.store(lane.begun, std::memory_order_relaxed);
 }
 
-void ClusterPending::guarded(const auto& action) noexcept {
-    try {
-        if (!has_failed()) {
-            action();
+void ClusterPending::advance_all(std::size_t steps_left) noexcept {
+    if (!agreements_.are_over() && !has_stopped()) {
+        try {
+            agreements_.go_on();
+        } catch (...) {
+            stop();
         }
+    }
+    advance_each(steps_left);
+}
+
+bool ClusterPending::advance(FarOperation& operation, std::size_t& steps_left) noexcept {
+    const std::size_t step = steps_of(operation);
+    const std::size_t agreed = agreement_of(operation);
+    bool is_over = false;
+    try {
+        is_over = (operation.key == nullptr && !operation.question) || perform(operation);
     } catch (...) {
         stop();
+        return false;
     }
+    const std::size_t moved = steps_of(operation) - step;
+    steps_left -= std::min(steps_left, moved);
+    if (is_over || moved != 0 || agreement_of(operation) != agreed) {
+        ++operation.queue->moves;
+        note_progress();
+    }
+    return is_over;
 }
 
-void ClusterPending::go_on() noexcept {
-    if (!agreements_.are_over()) {
-        guarded([this] { agreements_.go_on(); });
-    }
-    for (FarLane* const lane : busy_) {
-        guarded([this, lane] { go_on(*lane); });
-    }
-    std::erase_if(busy_, [](const FarLane* lane) { return lane->queue.empty(); });
-}
-
-/// If requests in many lanes are tested one after the other, each test looks at its own lane, and
-/// one test of a round looks at all. Otherwise a round would take the square of their number.
-bool ClusterPending::look_in_turn(FarOperation& operation) noexcept {
-    if (operation.state == State::pending) {
-        FarLane& lane = *operation.lane;
-        if (lane.tested == round_of_tests_ || busy_.size() <= few_lanes) {
-            ++round_of_tests_;
-            go_on();
-        } else {
-            guarded([&] { go_on(lane); });
-            if (lane.queue.empty()) {
-                std::erase(busy_, &lane);
-            }
-        }
-        lane.tested = round_of_tests_;
-    }
-    return operation.state != State::pending;
-}
-
-void ClusterPending::go_on(FarLane& lane) {
-    while (!lane.queue.empty()) {
-        FarOperation& operation = *lane.queue.front();
-        const std::size_t step = steps_of(operation);
-        const std::size_t agreed = agreement_of(operation);
-        const bool is_over =
-            (operation.key == nullptr && !operation.question) || advance(operation);
-        if (is_over || steps_of(operation) != step || agreement_of(operation) != agreed) {
-            ++lane.moves;
-            patrol_.note_progress();
-            patrol_within_.note_progress();
-        }
-        if (!is_over) {
-            return;
-        }
-        lane.state->finished.store(lane.begun, std::memory_order_relaxed);
-        lane.queue.pop_front();
-        finish(operation, operation.error == nullptr ? State::done : State::failed);
-        if (!lane.queue.empty()) {
-            begin(lane);
-        }
-    }
-}
-
-bool ClusterPending::advance(FarOperation& operation) {
+bool ClusterPending::perform(FarOperation& operation) {
     if (operation.question) {
         return ask(operation);
     }
@@ -440,10 +384,10 @@ std::vector<ChosenPlan> ClusterPending::chosen_plans() const {
 
 /// Compiles the plan for the lane, if no operation has done so, and cuts the payload.
 void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
-    FarLane& lane = *operation.lane;
+    FarLane& lane = *operation.queue;
     auto& program = plan.programs[lane.id];
     if (!program) {
-        auto fabric = station_->shared->lane(lane.id);
+        auto fabric = shared_->lane(lane.id);
         program = std::make_unique<team::Program<team::Env>>(
             team::Compiler<team::Env>(fabric, station_->own, lane.peers)
                 .compile_part(plan.local, plan.number, plan.readers));
@@ -464,12 +408,12 @@ void ClusterPending::load(FarOperation& operation, FarPlan& plan) {
 
 /// Ranks of the node begin to tell each other lengths, if they have to.
 void ClusterPending::begin_vector(FarOperation& operation, const VectorPlan& plan) {
-    FarLane& lane = *operation.lane;
+    FarLane& lane = *operation.queue;
     auto vector = std::make_unique<FarVector>(plan, *station_, operation.call.operands);
     if (plan.tells) {
         if (!lane.telling) {
             const TellingPlan how = telling_plan(station_->home.members.size(), plan.pulls);
-            auto fabric = station_->shared->lane(lane.id);
+            auto fabric = shared_->lane(lane.id);
             lane.telling =
                 team::Compiler<team::Env>(fabric, station_->own, lane.peers)
                     .compile_part(how.plan, how.number, team::publication_readers(how.plan));
@@ -492,7 +436,7 @@ bool ClusterPending::has_laid_out(FarOperation& operation) {
     if (telling.program != nullptr && !run(operation, telling)) {
         return false;
     }
-    vector.run.lay_out(vector.operands, operation.lane->scratch);
+    vector.run.lay_out(vector.operands, operation.queue->scratch);
     operation.activation.operands = &vector.operands;
     return true;
 }
@@ -504,7 +448,7 @@ bool ClusterPending::run(FarOperation& operation, team::Activation<team::Env>& a
     }
     const bool is_done = engine_.run(activation, steps_of_a_look);
     if (engine_.met_other_call() || engine_.cannot_copy()) {
-        const FarLane& lane = *operation.lane;
+        const FarLane& lane = *operation.queue;
         station_->fail(station_->local_failure(lane.told, lane.begun, engine_.met_other_call(),
                                                engine_.cannot_copy()));
     }
@@ -516,14 +460,6 @@ bool ClusterPending::run(FarOperation& operation, team::Activation<team::Env>& a
         static_cast<void>(operation.mail.are_sent());
     }
     return is_done;
-}
-
-void ClusterPending::finish(FarOperation& operation, State state) {
-    operation.state = state;
-    --pending_count_;
-    if (operation.coroutine) {
-        resumable_.push_back(&operation);
-    }
 }
 
 void ClusterPending::stop() noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of one rank of a team over several nodes. Operations of different lanes overlap;
+// All operations of one rank of a team over several nodes. Operations of different lanes overlap;
 // each lane has memory and channels of its own, so that messages of different operations never mix.
 // Blocking operations have a lane, and a persistent operation has one for itself.
 #pragma once
@@ -10,8 +10,7 @@
 #include "cluster/far_operation.hpp"
 #include "cluster/network_patience.hpp"
 #include "cluster/station.hpp"
-#include "team/driver.hpp"
-#include "team/patrol.hpp"
+#include "team/executor.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +23,8 @@
 
 namespace corymb::cluster {
 
-class ClusterPending final : public detail::Driver, private channel::Watch {
+class ClusterPending final : public detail::Executor<ClusterPending, FarLane>,
+                             private channel::Watch {
 public:
     using Operation = detail::Operation;
 
@@ -50,27 +50,15 @@ public:
                                                 std::shared_ptr<const void> keep);
 
     void start(Operation& operation) override;
-    bool look_once(Operation& operation) override;
-    bool test(Operation& operation) override;
-    void wait(Operation& operation) override;
     bool cancel(Operation& operation) override; ///< Never: they are collectives.
-    std::size_t wait_any(const std::vector<Operation*>& operations) override;
-    void drain(Operation& operation) noexcept override;
     void abandon(const std::string& why) noexcept override;
-    void forget(Operation& operation) noexcept override;
 
-    /// Goes on with everything as far as it can at once; failures are told by their requests.
-    void go_on() noexcept;
     /// Longest wait for another node from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept {
         patrol_.set_deadline(deadline_ns);
         patrol_within_.set_deadline(deadline_within_node(deadline_ns));
         ladder_.set_deadline(deadline_within_node(deadline_ns));
     }
-    /// Goes on with everything as far as it can at once, and resumes coroutines whose operations
-    /// are done. Returns how many operations are under way.
-    std::size_t progress();
-    void complete_all();
     /// What this rank has begun, and its waits for ranks of the node, which count from 0.
     [[nodiscard]] const channel::WaitRecord& record() const noexcept { return ladder_.record(); }
     /// Its waits for the carrier; ranks count in the whole team.
@@ -82,9 +70,38 @@ public:
     [[nodiscard]] std::optional<team::Failure> hopeless();
 
 private:
-    static constexpr std::size_t steps_of_a_look = 256;
-    /// Each test looks at all lanes if no more than so many are not empty.
-    static constexpr std::size_t few_lanes = 16;
+    friend class Executor<ClusterPending, FarLane>;
+
+    // For Executor, which says what they do.
+    [[nodiscard]] bool advance(FarOperation& operation, std::size_t& steps_left) noexcept;
+    void begin(FarLane& lane) noexcept;
+    static void note_end(FarOperation& /*operation*/) noexcept {}
+    static void let_go(FarOperation& operation) noexcept;
+    void note_idle() noexcept;
+    void advance_all(std::size_t steps_left) noexcept;
+    [[nodiscard]] bool has_stopped() const noexcept { return shared_->is_broken(); }
+    [[nodiscard]] bool is_hopeless() noexcept;
+    [[nodiscard]] team::Failure reason(const FarOperation& operation, bool timed_out);
+    [[nodiscard]] bool wait_for(const auto& is_done, const FarOperation& operation) {
+        NetworkPatience patience(shared_->oversubscribed);
+        for (;;) {
+            advance_all(all_steps);
+            if (is_done()) {
+                return true;
+            }
+            if (wait_in_vain(patience, *operation.queue)) {
+                return false;
+            }
+        }
+    }
+    [[nodiscard]] static bool timed_out() noexcept { return false; } ///< `reason` does not ask.
+    [[nodiscard]] detail::Patrol& patrol() noexcept {
+        return first_pending().awaited < 0 ? patrol_within_ : patrol_;
+    }
+    [[nodiscard]] std::string own_name() const { return station_->name_of(station_->rank); }
+    [[nodiscard]] Rank own_number() const noexcept { return station_->rank; }
+    void give_back_lane(const FarOperation& operation) noexcept;
+    static void keep_spare(std::unique_ptr<FarOperation> /*operation*/) noexcept {}
 
     /// While the rank sleeps: a message that it has sent may need it to go on.
     struct Visitor final : channel::Watch {
@@ -100,43 +117,27 @@ private:
     [[nodiscard]] team::LaneId take_own_lane();
     [[nodiscard]] FarOperation& add(FarLane& lane, int channels, const detail::Call& call,
                                     std::shared_ptr<const void> keep);
-    void enter(FarOperation& operation);
-    void begin(FarLane& lane);
-    void go_on(FarLane& lane);
-    /// Runs `action`; an exception out of it breaks the team.
-    void guarded(const auto& action) noexcept;
-    /// Whether `operation` is no longer pending, after a look at its own lane and at times at all.
-    /// Repeated calls come to every lane.
-    [[nodiscard]] bool look_in_turn(FarOperation& operation) noexcept;
-    [[nodiscard]] bool advance(FarOperation& operation);
+    void put_in_queue(FarOperation& operation);
+    void note_progress() noexcept {
+        patrol_.note_progress();
+        patrol_within_.note_progress();
+    }
+    [[nodiscard]] bool perform(FarOperation& operation);
     [[nodiscard]] bool ask(FarOperation& operation);
     [[nodiscard]] bool bring_plan(FarOperation& operation);
     void load(FarOperation& operation, FarPlan& plan);
     [[nodiscard]] bool run(FarOperation& operation, team::Activation<team::Env>& activation);
     void begin_vector(FarOperation& operation, const VectorPlan& plan);
     [[nodiscard]] bool has_laid_out(FarOperation& operation);
-    void finish(FarOperation& operation, Operation::State state);
     /// Breaks the team with the exception that is handled.
     void stop() noexcept;
-    [[nodiscard]] bool has_failed() const noexcept { return station_->shared->is_broken(); }
-    void consume(Operation& operation);
-    [[nodiscard]] FarOperation& first_pending() noexcept; ///< Needs a pending operation.
-    [[nodiscard]] bool is_hopeless() noexcept;
-    [[nodiscard]] bool must_fail();
     /// After a look in vain: waits for a while, so that the caller looks again. True: the wait for
     /// the lane, among others, is at its end.
     [[nodiscard]] bool wait_in_vain(NetworkPatience& patience, const FarLane& lane);
     [[nodiscard]] bool wait_within_node(const FarLane& lane);
     [[nodiscard]] bool must_end(NetworkPatience& patience, const FarOperation& blamed);
-    [[nodiscard]] team::Failure reason(const FarOperation& operation);
-    /// Everything under way fails; `blamed` is there if the team is not broken yet.
-    void give_up(const FarOperation* blamed) noexcept;
-    void abandon_all() noexcept;
     /// Goes on with agreements: other ranks may need this one to hand plans on.
     void finish_agreements() noexcept;
-    [[noreturn]] void throw_failure();
-    void wait_until_over(FarOperation& operation);
-    void resume_coroutines();
 
     Station* station_;
     Visitor visitor_{*this};
@@ -154,14 +155,8 @@ private:
     FarOperation blocking_;
     std::map<team::PlanKey, std::unique_ptr<FarKey>> blocking_keys_;
     std::map<team::LaneId, FarLane> lanes_;
-    std::vector<FarLane*> busy_; ///< Lanes that are not empty, in the order in which they came.
-    std::uint64_t round_of_tests_ = 1;
     std::map<team::PlanKey, FarKey> keys_;
     Agreements agreements_;
-    std::vector<std::unique_ptr<FarOperation>> operations_; ///< All that a request holds.
-    std::vector<Operation*> resumable_;                     ///< Done, with a coroutine.
-    std::size_t pending_count_ = 0;
-    std::exception_ptr thrown_; ///< The exception that has broken the team on this rank.
 };
 
 } // namespace corymb::cluster

@@ -12,12 +12,12 @@
 #include "team/call.hpp"
 #include "team/driver.hpp"
 #include "team/engine.hpp"
+#include "team/lane_queue.hpp"
 
 #include <corymb/plan.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <exception>
 #include <map>
 #include <memory>
@@ -76,10 +76,12 @@ struct FarVector {
 
 struct FarOperation final : detail::Operation {
     FarOperation(FarLane& of, Station& station, int lane_number) noexcept
-        : lane(&of), mail(station, lane_number) {}
+        : queue(&of), mail(station, lane_number) {}
 
-    FarLane* lane;
-    std::size_t index = 0; ///< Among all operations that a request holds.
+    FarLane* queue;
+    FarOperation* next = nullptr; ///< The next in its queue.
+    /// Invariant: its place among all operations that a request holds.
+    std::size_t index = 0;
     detail::Call call;
     /// Objects that the operation needs beside the caller's buffers.
     std::shared_ptr<const void> keep;
@@ -100,25 +102,20 @@ struct FarOperation final : detail::Operation {
 };
 
 /// Operations that must happen one after the other, in memory and on channels of their own.
-struct FarLane {
+struct FarLane : detail::LaneQueue<FarOperation> {
     FarLane(detail::TeamShared& shared, Rank own, team::LaneId which)
-        : id(which), told(which), state(&shared.lane(which).lane_state(own)) {}
+        : LaneQueue(shared.lane(which).lane_state(own)), id(which), told(which) {}
     /// The lane of blocking operations: they are recorded as those of a team on one node.
     FarLane(detail::TeamShared& shared, Rank own)
-        : id(cluster_lane), told(0), state(&shared.fabric.state(own)),
-          begun(state->started.load(std::memory_order_relaxed)) {}
+        : LaneQueue(shared.fabric.state(own)), id(cluster_lane), told(0) {
+        begun = state->started.load(std::memory_order_relaxed);
+    }
 
     [[nodiscard]] bool is_blocking() const noexcept { return told == 0; }
 
-    team::LaneId id;   ///< The number of its channels within the node.
-    team::LaneId told; ///< The number under which its operations are recorded.
-    /// The state where the rank records the operations that it has begun.
-    team::LaneState<team::Env>* state;
-    std::deque<FarOperation*> queue; ///< The first one is under way.
-    std::uint64_t begun = 0;
-    std::uint64_t moves = 0;  ///< Looks after which an operation had come further.
-    std::uint64_t tested = 0; ///< The round of tests that has looked at it.
-    team::CallDigest digest;  ///< Digest of the operations' terms.
+    team::LaneId id;         ///< The number of its channels within the node.
+    team::LaneId told;       ///< The number under which its operations are recorded.
+    std::uint64_t moves = 0; ///< Looks after which an operation had come further.
     team::Compiler<team::Env>::Peers peers;
     /// Program of the exchange of lengths; compiled when first needed.
     std::optional<team::Program<team::Env>> telling;

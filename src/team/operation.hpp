@@ -6,6 +6,7 @@
 #include "team/disagreement.hpp"
 #include "team/driver.hpp"
 #include "team/lane.hpp"
+#include "team/lane_queue.hpp"
 
 #include <corymb/team.hpp>
 
@@ -17,23 +18,13 @@ namespace corymb::detail {
 
 struct LaneOperation;
 
-/// Operations of one rank that must happen one after the other. Only the first one is under way.
-struct Queue {
+struct Queue : LaneQueue<LaneOperation> {
     Queue(LaneEnd& of, team::LaneState<team::Env>& told, bool of_messages = false) noexcept
-        : lane(&of), state(&told), is_of_messages(of_messages) {}
+        : LaneQueue(told), lane(&of), is_of_messages(of_messages) {}
 
     LaneEnd* lane;
-    team::LaneState<team::Env>* state; ///< The state where operations record that they have begun.
     /// The queue holds messages with one peer, in one direction. False: collectives.
     bool is_of_messages;
-    LaneOperation* first = nullptr; ///< Invariant: under way, and all behind it are not.
-    LaneOperation* last = nullptr;  ///< Invariant: reached from `first`, if there is one.
-    /// Invariant: true if the queue is not empty. It is in Pending's list then.
-    bool is_listed = false;
-    /// Operations that came to be the first. Invariant: the count `started` of the state.
-    std::uint64_t begun = 0;
-    std::uint64_t tested = 0; ///< The round of tests that has looked at it.
-    team::CallDigest digest;  ///< Digest of the terms of its operations.
     WaitDoubts doubts;
     std::uint64_t looks = 0; ///< Looks at the first operation that found nothing done.
     /// The rank that the first operation awaited at the last look; -1: any.
@@ -79,18 +70,6 @@ struct LaneOperation final : Operation {
         state = State::idle;
     }
 };
-
-/// Whether a queue that is not empty keeps its invariants; for assertions.
-[[nodiscard]] inline bool is_sound(const Queue& queue) noexcept {
-    const auto is_here = [&queue](const LaneOperation* one) {
-        return one != nullptr && one->queue == &queue && one->state == Operation::State::pending;
-    };
-    const auto& told = *queue.state;
-    return queue.is_listed && is_here(queue.first) && is_here(queue.last) &&
-           queue.last->next == nullptr &&
-           told.started.load(std::memory_order_relaxed) == queue.begun &&
-           told.finished.load(std::memory_order_relaxed) + 1 == queue.begun;
-}
 
 /// Whether the first operation of a queue is done, and is the next one in its queue and among the
 /// long ones; for assertions.

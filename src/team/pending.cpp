@@ -17,13 +17,6 @@ using State = Operation::State;
 
 namespace {
 
-using team::tuning::few_queues;
-using team::tuning::steps_of_a_look;
-
-LaneOperation& own(Operation& operation) noexcept {
-    return static_cast<LaneOperation&>(operation);
-}
-
 /// Whether an operation needs a long channel, or may: docs/requests.md promises these limits. In a
 /// reduce_scatter a rank soon needs again the room that it has written in: parts of 64 KiB take
 /// 0.56 to 0.79 times as long through long channels, other operations 0.93 to 1.25 times. In a
@@ -39,16 +32,10 @@ bool is_long(const team::PlanKey& key, int ranks) noexcept {
 } // namespace
 
 Pending::Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder, OneUser& of_handle)
-    : Driver(of_handle), shared_(&shared), rank_(rank), ladder_(&ladder),
+    : Executor(shared, of_handle), rank_(rank), ladder_(&ladder),
       engine_(looking_, rank, shared.gate_of(rank)), waiting_(ladder, rank, shared.gate_of(rank)),
       patrol_(shared.deadline_ns), long_end_(shared, rank, team::long_lane),
       pair_end_(shared, rank, team::pair_lane) {}
-
-void Pending::complete_quietly() noexcept {
-    while (pending_count_ > 0) {
-        drain(first_pending());
-    }
-}
 
 void Pending::add_to(team::CallsInAll& calls) const noexcept {
     for (const auto& [lane, collectives] : lanes_) {
@@ -60,29 +47,28 @@ void Pending::add_to(team::CallsInAll& calls) const noexcept {
 
 Pending::~Pending() {
     complete_quietly();
-    for (auto& operation : operations_) {
-        if (operation->has_own_lane) {
-            shared_->give_back_own_lane(operation->queue->lane->id());
-        }
-        operation->driver = nullptr; // The operation's request owns it from here on.
-        static_cast<void>(operation.release());
-    }
+    orphan_all();
 }
 
 LaneOperation& Pending::take_spare() {
     if (spare_.empty()) [[unlikely]] {
-        const std::size_t all = operations_.size() + 1;
-        make_room(operations_, all);
-        make_room(spare_, all); // Room for all operations, so that `forget` cannot fail.
-        make_room(resumable_, all);
+        make_room(spare_, operations_.size() + 1); // Room for all operations: see `keep_spare`.
         spare_.push_back(std::make_unique<LaneOperation>());
     }
-    operations_.push_back(std::move(spare_.back()));
+    std::unique_ptr<LaneOperation> operation = std::move(spare_.back());
     spare_.pop_back();
-    LaneOperation& operation = *operations_.back();
-    operation.driver = this;
-    operation.index = operations_.size() - 1;
-    return operation;
+    return hold(std::move(operation));
+}
+
+void Pending::give_back_lane(const LaneOperation& operation) noexcept {
+    if (operation.has_own_lane) {
+        shared_->give_back_own_lane(operation.queue->lane->id());
+    }
+}
+
+void Pending::keep_spare(std::unique_ptr<LaneOperation> operation) noexcept {
+    operation->clear();
+    spare_.push_back(std::move(operation));
 }
 
 void Pending::prepare(LaneOperation& operation, const team::Operands& operands) {
@@ -201,38 +187,24 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
 }
 
 [[gnu::flatten]] void Pending::start(Operation& given) {
-    auto& operation = own(given);
+    auto& operation = queued(given);
     shared_->throw_if_broken();
     Queue& queue = *operation.queue;
-    if (!queue.is_listed) {
-        make_room(busy_, busy_.size() + 1);
-    }
+    make_room_for(queue);
     // Operations before it in the queue use the queue's scratch.
     if (operation.scratch_bytes > queue.scratch.size()) {
         auto& scratch = queue.first != nullptr ? operation.own_scratch : queue.scratch;
         scratch.resize(operation.scratch_bytes);
     }
     operation.activation.step = operation.activation.offset = 0;
-    operation.state = State::pending;
-    operation.next = nullptr;
     operation.long_number = operation.is_long ? ++long_started_ : 0;
-    ++pending_count_;
-    if (queue.first != nullptr) {
-        queue.last->next = &operation;
-        queue.last = &operation;
-        note_start(operation);
-        return;
-    }
-    queue.first = queue.last = &operation;
-    if (!queue.is_listed) {
-        queue.is_listed = true;
-        busy_.push_back(&queue);
-        ladder_->set_background(&background_);
-    }
-    begin(queue);
+    ladder_->set_background(&background_);
+    const bool is_first = enter(operation);
     note_start(operation);
-    std::size_t steps = steps_of_a_look;
-    advance(queue, steps);
+    if (is_first) {
+        std::size_t steps = team::tuning::steps_of_a_look;
+        advance_queue(queue, steps);
+    }
 }
 
 /// Does the part of a start that peers do not wait for.
@@ -250,7 +222,7 @@ void Pending::note_start(const LaneOperation& operation) {
 
 /// Starts the first operation of the queue: gives it its scratch, sends first what its peers wait
 /// for (see Member::execute), and records that it has begun.
-void Pending::begin(Queue& queue) {
+void Pending::begin(Queue& queue) noexcept {
     LaneOperation& operation = *queue.first;
     set_scratch(operation.operands, *operation.activation.program,
                 operation.own_scratch.empty() ? queue.scratch.data()
@@ -272,55 +244,37 @@ void Pending::begin(Queue& queue) {
     queue.state->started.store(queue.begun, std::memory_order_relaxed);
 }
 
-void Pending::advance(Queue& queue, std::size_t& steps_left) {
-    while (queue.first != nullptr && steps_left > 0 && !has_stopped()) {
-        LaneOperation& operation = *queue.first;
-        if (!has_its_turn(operation)) {
-            return;
-        }
-        const std::size_t before = operation.activation.step;
-        bool done = false;
-        try {
-            CORYMB_DEBUG_ASSERT(is_sound(queue));
-            done = engine_.run(operation.activation, steps_left);
-            CORYMB_ASSERT(done == may_finish(queue));
-        } catch (...) { // An operator of the user's. Some other call may be in progress here.
-            thrown_ = std::current_exception();
-        }
-        steps_left -= std::min(steps_left, operation.activation.step - before + 1);
-        if (done || operation.activation.step != before) {
-            patrol_.note_progress();
-        }
-        if (!done) {
-            queue.awaited = looking_.expected();
-            ++queue.looks;
-            uncopied_ = engine_.cannot_copy() ? &operation : uncopied_;
-            return;
-        }
-        finish_first(queue);
-        if (queue.first != nullptr) {
-            begin(queue);
-        }
+bool Pending::advance(LaneOperation& operation, std::size_t& steps_left) noexcept {
+    if (!has_its_turn(operation)) {
+        return false;
     }
+    Queue& queue = *operation.queue;
+    const std::size_t before = operation.activation.step;
+    bool done = false;
+    try {
+        CORYMB_DEBUG_ASSERT(is_sound(queue));
+        done = engine_.run(operation.activation, steps_left);
+        CORYMB_ASSERT(done == may_finish(queue));
+    } catch (...) { // An operator of the user's. Some other call may be in progress here.
+        thrown_ = std::current_exception();
+        done = false;
+    }
+    steps_left -= std::min(steps_left, operation.activation.step - before + 1);
+    if (done || operation.activation.step != before) {
+        patrol_.note_progress();
+    }
+    if (!done) {
+        queue.awaited = looking_.expected();
+        ++queue.looks;
+        uncopied_ = engine_.cannot_copy() ? &operation : uncopied_;
+    }
+    return done;
 }
 
-void Pending::finish_first(Queue& queue) {
-    queue.state->finished.store(queue.begun, std::memory_order_relaxed);
-    LaneOperation& operation = *queue.first;
-    queue.first = operation.next;
-    long_done_ += operation.long_number != 0 ? 1 : 0;
-    finish(operation, State::done);
-}
-
-void Pending::finish(LaneOperation& operation, State state) {
-    operation.state = state;
-    operation.next = nullptr;
+void Pending::note_end(LaneOperation& operation) noexcept {
     operation.own_scratch.clear();
-    --pending_count_;
+    long_done_ += operation.long_number != 0 ? 1 : 0;
     patrol_.note_end(operation.planning_ns);
-    if (operation.coroutine) {
-        resumable_.push_back(&operation);
-    }
 }
 
 void Pending::advance_all(std::size_t steps_left) noexcept {
@@ -331,82 +285,13 @@ void Pending::advance_all(std::size_t steps_left) noexcept {
         advance_each(steps_left);
     } while (done != long_done_ && steps_left > 0);
     if (busy_.empty()) {
-        ladder_->set_background(nullptr);
+        note_idle();
     }
-}
-
-/// Begins where the last call stopped, so that a busy queue does not starve the others.
-void Pending::advance_each(std::size_t& steps_left) noexcept {
-    for (std::size_t looks = busy_.size(); looks > 0; --looks) {
-        turn_ = turn_ < busy_.size() ? turn_ : 0;
-        advance(*busy_[turn_], steps_left);
-        if (busy_[turn_]->first == nullptr) {
-            busy_[turn_]->is_listed = false;
-            busy_[turn_] = busy_.back();
-            busy_.pop_back();
-        } else if (steps_left > 0) {
-            ++turn_;
-        } else {
-            return;
-        }
-    }
-}
-
-bool Pending::look(LaneOperation& operation, std::size_t steps_max) noexcept {
-    if (operation.state == State::pending) {
-        advance_all(steps_max);
-    }
-    return operation.state != State::pending;
-}
-
-/// If requests in many queues are tested one after the other, each test looks at its own queue, and
-/// one test of a round looks at all. Otherwise a round would take the square of their number.
-bool Pending::look_in_turn(LaneOperation& operation) noexcept {
-    if (operation.state == State::pending) {
-        Queue& queue = *operation.queue;
-        if (queue.tested == round_of_tests_ || busy_.size() <= few_queues) {
-            ++round_of_tests_;
-            advance_all(steps_of_a_look);
-        } else {
-            std::size_t steps_left = steps_of_a_look;
-            advance(queue, steps_left);
-        }
-        queue.tested = round_of_tests_;
-    }
-    return operation.state != State::pending;
-}
-
-LaneOperation& Pending::first_pending() const noexcept {
-    const auto queue = std::find_if(busy_.begin(), busy_.end(),
-                                    [](const Queue* of) { return of->first != nullptr; });
-    return *(*queue)->first;
-}
-
-void Pending::consume(LaneOperation& operation) {
-    if (std::exchange(operation.state, State::idle) == State::failed) {
-        throw_failure();
-    }
-}
-
-bool Pending::look_once(Operation& operation) {
-    return look(own(operation), steps_of_a_look);
-}
-
-bool Pending::test(Operation& given) {
-    auto& operation = own(given);
-    if (!look_in_turn(operation)) {
-        if (must_fail()) {
-            fail(operation, false);
-        }
-        return false;
-    }
-    consume(operation);
-    return true;
 }
 
 bool Pending::cancel(Operation& given) {
-    auto& operation = own(given);
-    if (look(operation, steps_of_a_look)) { // A message that is there already counts as received.
+    auto& operation = queued(given);
+    if (look_once(operation)) { // A message that is there already counts as received.
         return false;
     }
     if (has_stopped()) {
@@ -446,17 +331,6 @@ std::uint64_t Pending::moved_bytes(const LaneOperation& operation) const noexcep
                : team::moved_bytes(operation.key.op, operation.operands, shared_->fabric.size());
 }
 
-void Pending::wait_until_over(LaneOperation& operation) {
-    auto done = [&]() noexcept {
-        return look(operation, all_steps) || has_stopped();
-    };
-    const bool is_over = ladder_->until(done, moved_bytes(operation));
-    ladder_->attribute_last_wait(operation.queue->awaited);
-    if (!is_over || operation.state == State::pending) {
-        fail(operation, ladder_->timed_out());
-    }
-}
-
 [[gnu::flatten]] void Pending::wait_for_only(LaneOperation& operation) {
     ladder_->set_background(nullptr); // The background work would go on with this very operation.
     ladder_->expect_bytes(moved_bytes(operation));
@@ -483,118 +357,13 @@ void Pending::wait_until_over(LaneOperation& operation) {
 }
 
 void Pending::wait(Operation& given) {
-    auto& operation = own(given);
+    auto& operation = queued(given);
     if (pending_count_ == 1 && operation.state == State::pending && !has_stopped()) {
         wait_for_only(operation);
-    } else if (operation.state == State::pending) {
+    } else {
         wait_until_over(operation);
     }
     consume(operation);
-}
-
-std::size_t Pending::wait_any(const std::vector<Operation*>& operations) {
-    std::size_t found = 0;
-    auto look_through = [&]() noexcept {
-        found = 0;
-        while (found < operations.size() && operations[found]->state == State::pending) {
-            ++found;
-        }
-        return found < operations.size();
-    };
-    auto done = [&]() noexcept {
-        if (look_through()) {
-            return true;
-        }
-        advance_all(all_steps);
-        return look_through() || has_stopped();
-    };
-    if (!ladder_->until(done, moved_bytes(own(*operations.front()))) ||
-        found == operations.size()) {
-        give_up(own(*operations.front()), ladder_->timed_out());
-        return 0; // The call that takes the outcome throws the failure.
-    }
-    return found;
-}
-
-void Pending::drain(Operation& given) noexcept {
-    auto& operation = own(given);
-    if (operation.state != State::pending) {
-        return;
-    }
-    if (std::uncaught_exceptions() > 0) {
-        shared_->fail({Errc::team_broken,
-                       "rank " + std::to_string(rank_) +
-                           " left with an exception while an operation was under way",
-                       {rank_}});
-        shared_->wait_for_copies();
-        abandon_all();
-        return;
-    }
-    try {
-        wait_until_over(operation);
-    } catch (...) { // The team is broken: everybody has been told or will be.
-    }
-}
-
-[[gnu::flatten]] void Pending::forget(Operation& given) noexcept {
-    auto& operation = own(given);
-    std::erase(resumable_, &operation);
-    auto& slot = operations_[operation.index];
-    std::unique_ptr<LaneOperation> mine = std::move(slot);
-    if (&slot != &operations_.back()) {
-        slot = std::move(operations_.back());
-        slot->index = operation.index;
-    }
-    operations_.pop_back();
-    if (mine->has_own_lane) {
-        shared_->give_back_own_lane(mine->queue->lane->id());
-    }
-    mine->clear();
-    spare_.push_back(std::move(mine));
-}
-
-void Pending::resume_coroutines() {
-    while (!resumable_.empty()) {
-        Operation& operation = *resumable_.front();
-        resumable_.erase(resumable_.begin());
-        std::exchange(operation.coroutine, {}).resume();
-    }
-}
-
-bool Pending::go_on() {
-    advance_all(steps_of_a_look);
-    const bool fails = pending_count_ > 0 && must_fail();
-    if (fails) {
-        give_up(first_pending(), false);
-    }
-    resume_coroutines();
-    return !fails;
-}
-
-std::size_t Pending::progress() {
-    static_cast<void>(go_on()); // Each operation tells its own outcome.
-    return pending_count_;
-}
-
-void Pending::complete_all() {
-    bool goes_on = go_on();
-    while (goes_on && pending_count_ > 0) {
-        auto done = [&]() noexcept {
-            const std::size_t before = pending_count_;
-            advance_all(all_steps);
-            return pending_count_ < before || has_stopped();
-        };
-        if (ladder_->until(done, moved_bytes(first_pending()))) {
-            goes_on = go_on();
-        } else {
-            give_up(first_pending(), ladder_->timed_out());
-            resume_coroutines(); // Coroutines learn of the failure first.
-            goes_on = false;
-        }
-    }
-    if (!goes_on) {
-        throw_failure();
-    }
 }
 
 } // namespace corymb::detail

@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The operations of one rank that are under way beside the one that it is in: queues on lanes, and
-// one engine that looks at each but never waits.
+// The requests of one rank of a team on one node: an executor whose engine looks at each operation
+// but never waits.
 #pragma once
 
 #include "channel/look_once.hpp"
 #include "channel/wait_ladder.hpp"
 #include "team/engine.hpp"
+#include "team/executor.hpp"
 #include "team/leaving.hpp"
 #include "team/operation.hpp"
-#include "team/patrol.hpp"
 #include "team/request_wait.hpp"
 #include "team/team_shared.hpp"
 
 #include <cstdint>
-#include <deque>
 #include <exception>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -26,7 +24,7 @@ namespace corymb::detail {
 
 struct Call; // call.hpp
 
-class Pending final : public Driver {
+class Pending final : public Executor<Pending, Queue> {
 public:
     Pending(TeamShared& shared, Rank rank, channel::WaitLadder& ladder, OneUser& of_handle);
     /// Completes the operations as `complete_quietly` does; requests that are left keep their
@@ -41,21 +39,10 @@ public:
                              bool persistent);
 
     void start(Operation& operation) override;
-    bool look_once(Operation& operation) override;
-    bool test(Operation& operation) override;
     void wait(Operation& operation) override;
     bool cancel(Operation& operation) override;
-    std::size_t wait_any(const std::vector<Operation*>& operations) override;
-    void drain(Operation& operation) noexcept override;
     void abandon(const std::string& why) noexcept override;
-    void forget(Operation& operation) noexcept override;
 
-    /// Goes on with everything as far as it can at once, and resumes coroutines whose operations
-    /// are done. Returns how many operations are under way or have a coroutine to be resumed.
-    std::size_t progress();
-    void complete_all();
-    /// Completes the operations under way as ~Request does.
-    void complete_quietly() noexcept;
     /// All collectives that have begun.
     void add_to(team::CallsInAll& calls) const noexcept;
 
@@ -70,70 +57,69 @@ public:
     void set_deadline(std::int64_t deadline_ns) noexcept { patrol_.set_deadline(deadline_ns); }
     /// Records that the rank has waited for long and has looked at the awaited word again.
     void note_long_wait() noexcept { ++long_waits_; }
-    /// Whether an operation is not over.
-    [[nodiscard]] bool is_under_way() const noexcept { return pending_count_ != 0; }
     /// The reason why nothing goes on here any more, if there is one: an operator has thrown, for
     /// example.
     [[nodiscard]] std::optional<team::Failure> why_stopped();
 
 private:
+    friend class Executor<Pending, Queue>;
     using Engine = team::Engine<team::Env, channel::LookOnce>;
     using Program = team::Program<team::Env>;
 
-    static constexpr std::size_t all_steps = std::numeric_limits<std::size_t>::max();
-
-    void prepare(LaneOperation& operation, const team::Operands& operands);
-    LaneOperation& take_spare();
-    void begin(Queue& queue);
-    static void take_back_begin(Queue& queue) noexcept;
-    Queue& messages_with(const team::PairKey& key);
-    void note_start(const LaneOperation& operation);
-    void advance(Queue& queue, std::size_t& steps_left);
+    // For Executor, which says what they do.
+    bool advance(LaneOperation& operation, std::size_t& steps_left) noexcept;
+    void begin(Queue& queue) noexcept;
+    void note_end(LaneOperation& operation) noexcept;
+    static void let_go(LaneOperation& /*operation*/) noexcept {}
+    void note_idle() noexcept { ladder_->set_background(nullptr); }
     void advance_all(std::size_t steps_left) noexcept;
-    void advance_each(std::size_t& steps_left) noexcept;
-    void finish(LaneOperation& operation, LaneOperation::State state);
-    void unlink(LaneOperation& operation) noexcept;
-    /// Whether `operation` is no longer pending, after a look at everything.
-    bool look(LaneOperation& operation, std::size_t steps_max) noexcept;
-    /// Looks at the operation's own queue, and at times at all. Repeated calls come to every queue.
-    bool look_in_turn(LaneOperation& operation) noexcept;
-    void consume(LaneOperation& operation);
-    [[nodiscard]] LaneOperation& first_pending() const noexcept; ///< Needs a pending operation.
-    /// Whether to give up an operation that was looked at in vain.
-    [[nodiscard]] bool must_fail();
     /// Whether going on makes no sense: a peer is in another call, its memory cannot be copied, or
     /// an operator has thrown.
     [[nodiscard]] bool has_stopped() const noexcept {
         return has_met_other_call() || uncopied_ != nullptr || thrown_ != nullptr;
     }
+    [[nodiscard]] bool is_hopeless() { return hopeless().has_value(); }
+    [[nodiscard]] team::Failure reason(const LaneOperation& operation, bool timed_out);
+    /// Sleeps in long waits; a peer that has moved wakes the rank.
+    [[nodiscard]] bool wait_for(const auto& is_done, const LaneOperation& operation) noexcept {
+        auto done = [&]() noexcept {
+            if (!is_done()) {
+                advance_all(all_steps);
+            }
+            return is_done() || has_stopped();
+        };
+        const bool is_over = ladder_->until(done, moved_bytes(operation));
+        ladder_->attribute_last_wait(operation.queue->awaited);
+        return is_over;
+    }
+    [[nodiscard]] bool timed_out() const noexcept { return ladder_->timed_out(); }
+    [[nodiscard]] Patrol& patrol() noexcept { return patrol_; }
+    [[nodiscard]] std::string own_name() const { return shared_->name_of(rank_); }
+    [[nodiscard]] Rank own_number() const noexcept { return rank_; }
+    void give_back_lane(const LaneOperation& operation) noexcept;
+    void keep_spare(std::unique_ptr<LaneOperation> operation) noexcept;
+
+    LaneOperation& take_spare();
+    void prepare(LaneOperation& operation, const team::Operands& operands);
+    static void take_back_begin(Queue& queue) noexcept;
+    Queue& messages_with(const team::PairKey& key);
+    void note_start(const LaneOperation& operation);
+    void unlink(LaneOperation& operation) noexcept;
     [[nodiscard]] bool has_met_other_call() const noexcept {
         return engine_.met_other_call() || waiting_.met_other_call();
     }
-    [[nodiscard]] team::Failure reason(const LaneOperation& operation, bool timed_out);
     [[nodiscard]] std::vector<int> ended(const Queue& queue);
     [[nodiscard]] std::optional<team::Failure> contradiction(Queue& queue);
     [[nodiscard]] team::Failure met_in(const LaneOperation& operation);
     [[nodiscard]] std::optional<team::Failure> other_call();
-    /// Breaks the team, if it is not broken yet, and lets everything under way fail.
-    void give_up(const LaneOperation& blamed, bool timed_out);
-    /// Throws the failure to the caller that takes an outcome. The first caller gets the exception
-    /// of its operator.
-    [[noreturn]] void throw_failure();
-    [[noreturn]] void fail(const LaneOperation& blamed, bool timed_out);
-    /// Calls `progress`. False: an operation under way has failed.
-    bool go_on();
-    void abandon_all() noexcept;
-    void resume_coroutines();
     /// The bytes that decide how patient a wait is.
     [[nodiscard]] std::uint64_t moved_bytes(const LaneOperation& operation) const noexcept;
-    void wait_until_over(LaneOperation& operation);
     /// Waits for the only operation under way: there is nothing to look at but its own next word.
     void wait_for_only(LaneOperation& operation);
     /// For assertions: whether the first operation of a queue is done, and the counts say so, too.
     [[nodiscard]] bool may_finish(const Queue& queue) const noexcept {
         return pending_count_ > 0 && is_done_in_turn(queue, long_done_);
     }
-    void finish_first(Queue& queue);
     /// Long collectives go on one after the other, in the order of their start.
     [[nodiscard]] bool has_its_turn(const LaneOperation& operation) const noexcept {
         return operation.long_number <= long_done_ + 1;
@@ -141,7 +127,6 @@ private:
     /// The operation that must go on before this one can; it is the first of its queue.
     [[nodiscard]] const LaneOperation& held_up_by(const LaneOperation& operation) const noexcept;
 
-    TeamShared* shared_;
     Rank rank_;
     channel::WaitLadder* ladder_;
     channel::LookOnce looking_;
@@ -152,7 +137,6 @@ private:
     bool waits_for_only_ = false;
     ShownWait shown_wait_;
     std::uint64_t long_waits_ = 0; ///< See note_long_wait.
-    std::exception_ptr thrown_;    ///< Thrown by an operator.
     /// The operation whose peer's memory cannot be copied.
     const LaneOperation* uncopied_ = nullptr;
     Program nothing_;            ///< Program of collectives without bytes.
@@ -179,13 +163,7 @@ private:
     std::uint64_t long_done_ = 0;
     LaneEnd pair_end_;
     std::map<std::pair<Rank, team::Direction>, Queue> pairs_;
-    std::vector<Queue*> busy_; ///< Queues that are not empty.
-    std::size_t turn_ = 0;     ///< Index into `busy_`.
-    std::uint64_t round_of_tests_ = 1;
-    std::vector<std::unique_ptr<LaneOperation>> operations_; ///< All that a request holds.
     std::vector<std::unique_ptr<LaneOperation>> spare_;
-    std::vector<Operation*> resumable_; ///< Done, with a coroutine.
-    std::size_t pending_count_ = 0;
     struct Background {
         Pending* pending;
         bool operator()() const noexcept {

@@ -18,18 +18,6 @@ void Pending::take_back_begin(Queue& queue) noexcept {
     queue.state->started.store(--queue.begun, std::memory_order_relaxed);
 }
 
-bool Pending::must_fail() {
-    if (shared_->is_broken() || has_stopped()) {
-        return true;
-    }
-    switch (patrol_.after_failed_test()) {
-    case Patrol::Duty::none: return false;
-    case Patrol::Duty::give_up: return true;
-    case Patrol::Duty::look_around: break;
-    }
-    return hopeless().has_value();
-}
-
 /// Ranks that have ended, or given up their handles, and left the first operation of the queue
 /// undone.
 std::vector<int> Pending::ended(const Queue& queue) {
@@ -167,14 +155,6 @@ std::optional<team::Failure> Pending::other_call() {
     return hopeless();
 }
 
-void Pending::give_up(const LaneOperation& operation, bool timed_out) {
-    if (!shared_->is_broken()) {
-        shared_->fail(reason(operation, timed_out));
-    }
-    shared_->wait_for_copies(); // The caller may free its buffers now.
-    abandon_all();
-}
-
 void Pending::give_up_own_lane(bool timed_out) {
     if (pending_count_ > 0 && has_stopped()) {
         fail(first_pending(), false);
@@ -198,31 +178,6 @@ void Pending::abandon(const std::string& why) noexcept {
     } catch (const std::exception&) { // No memory to tell the others: they have the deadline.
         return;
     }
-}
-
-void Pending::throw_failure() {
-    if (thrown_ != nullptr) {
-        std::rethrow_exception(std::exchange(thrown_, nullptr));
-    }
-    shared_->throw_failure();
-}
-
-void Pending::fail(const LaneOperation& operation, bool timed_out) {
-    give_up(operation, timed_out);
-    throw_failure();
-}
-
-void Pending::abandon_all() noexcept {
-    for (Queue* queue : busy_) {
-        while (queue->first != nullptr) {
-            LaneOperation& operation = *queue->first;
-            queue->first = operation.next;
-            finish(operation, State::failed);
-        }
-        queue->is_listed = false;
-    }
-    busy_.clear();
-    ladder_->set_background(nullptr);
 }
 
 } // namespace corymb::detail
