@@ -57,8 +57,8 @@ enum class StepKind : std::uint8_t {
     recv,      ///< Receives from `peer` into the blocks `to`.
     fold,      ///< to = from (+) incoming; the k-th message of `peer`, as with `recv`.
     publish,   ///< A store that makes the blocks `from` readable by every rank; never names a peer.
-    read,      ///< Waits for publication `ordinal` of `peer` and copies it into `to`.
-    read_fold, ///< Waits for publication `ordinal` of `peer`; to = from (+) published.
+    read,      ///< Waits for publication `ordinal` of `peer`; to = published, from `offset` on.
+    read_fold, ///< Waits for it as well; to = from (+) published, from `offset` on.
     copy,      ///< Local: to = from.
     offer,     ///< Tells `peer` that it may write the blocks `to`, and where it may read `from`.
     put,       ///< Waits for the matching `offer` of `peer`: its to = from of this rank.
@@ -103,8 +103,9 @@ struct Blocks {
 /// number of blocks; messages via exchange, with or without bytes, count for themselves. An `offer`
 /// is a message, too, matched by a `put`, or by a `put_fold` if it names `from`. `read` and
 /// `read_fold` name the publication by `ordinal`: 0 is the publisher's first `publish` in this
-/// plan; a rank that reads one publication of a peer reads all, in order. A rank may also read its
-/// own publication, to combine its operand where it comes in the order of ranks.
+/// plan; a rank that reads one publication of a peer reads all, in order. Out of a publication via
+/// pull a rank may take a part: whole parts of the payload, or blocks within one. A rank may also
+/// read its own publication, to combine its operand where it comes in the order of ranks.
 ///
 /// Via exchange a rank sends to a peer and takes from it in turns, beginning with sending: that is
 /// the flow control of the line.
@@ -115,6 +116,8 @@ struct Step {
     Blocks to{};
     Blocks from{};
     std::uint32_t ordinal = 0;
+    /// For read and read_fold: places of the publication before the first that the step takes.
+    std::uint32_t offset = 0;
     /// For fold, read_fold and put_fold: the peer's operand is the left one (keeps rank order).
     bool incoming_first = false;
 

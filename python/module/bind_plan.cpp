@@ -25,6 +25,7 @@ void bind_step(nb::module_& module) {
         .def_ro("to", &Step::to)
         .def_ro("from_", &Step::from)
         .def_ro("ordinal", &Step::ordinal)
+        .def_ro("offset", &Step::offset, "Places of a publication before the first that is read.")
         .def_ro("incoming_first", &Step::incoming_first)
         .def("__repr__", [](const Step& self) {
             return "<" + std::string(to_string(self.kind)) + " " + std::to_string(self.peer) + ">";

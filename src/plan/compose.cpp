@@ -55,6 +55,7 @@ public:
                 }
                 place(step.from, role, factor);
                 place(step.to, role, factor);
+                step.offset *= factor;
                 if (step.kind == StepKind::copy && step.from == step.to) {
                     continue; // The result of a phase is the input of the next.
                 }
@@ -79,6 +80,7 @@ private:
         }
         step.from = {};
         step.to = {};
+        step.offset = 0;
         step.incoming_first = false;
         return true;
     }

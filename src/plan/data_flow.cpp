@@ -72,8 +72,11 @@ void DataFlow::perform(StepNumber number) {
         return;
     }
     const Extent message = message_[matching_.partner(number)];
-    const std::span incoming =
+    std::span incoming =
         std::span<const Range>(message_ranges_).subspan(message.offset, message.count);
+    if (is_reading(step.kind)) {
+        incoming = taken(step, incoming);
+    }
     if (is_folding(step.kind)) {
         fold(number, incoming);
     } else {
@@ -102,6 +105,24 @@ void DataFlow::collect(StepNumber number, const Blocks& blocks, std::vector<Rang
     if (next != blocks.first + blocks.count) {
         refuse_gap(next);
     }
+}
+
+/// The ranges of a publication that a read takes, which count from 0 again. They are valid until
+/// the next call.
+std::span<const DataFlow::Range> DataFlow::taken(const Step& read, std::span<const Range> all) {
+    const std::uint32_t begin = read.offset;
+    const std::uint32_t end = begin + read.to.count;
+    if (begin == 0 && (all.empty() || all.back().end == end)) {
+        return all;
+    }
+    taken_.clear();
+    auto range = std::ranges::upper_bound(all, begin, std::ranges::less{}, &Range::end);
+    for (; range != all.end() && range->first < end; ++range) {
+        const std::uint32_t first = std::max(range->first, begin);
+        taken_.push_back({first - begin, std::min(range->end, end) - begin,
+                          range->value.advanced(first - range->first)});
+    }
+    return taken_;
 }
 
 /// Clears the offered blocks: from an offer until the put their contents are unknown.

@@ -56,6 +56,7 @@ private:
     }
 
     void collect(StepNumber number, const Blocks& blocks, std::vector<Range>& into) const;
+    [[nodiscard]] std::span<const Range> taken(const Step& read, std::span<const Range> all);
     void give_room(StepNumber offer);
     void deposit(StepNumber number, std::span<const Range> ranges);
     void fold(StepNumber number, std::span<const Range> incoming);
@@ -75,6 +76,7 @@ private:
     std::vector<Range> message_ranges_;
     std::vector<Range> local_;
     std::vector<Range> result_;
+    std::vector<Range> taken_;
 };
 
 } // namespace corymb::plan

@@ -33,7 +33,10 @@ public:
         put(step.to);
         put(step.from);
         put(step.ordinal);
-        put(static_cast<std::uint8_t>(step.incoming_first ? 1 : 0));
+        put(static_cast<std::uint8_t>((step.incoming_first ? 1 : 0) | (step.offset != 0 ? 2 : 0)));
+        if (step.offset != 0) { // Few steps have one.
+            put(step.offset);
+        }
     }
     [[nodiscard]] const std::string& text() const noexcept { return bytes_; }
 

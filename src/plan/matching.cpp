@@ -50,6 +50,24 @@ void sort_by_rank(std::vector<StepNumber>& numbers, std::size_t ranks, Key key) 
     numbers.swap(sorted);
 }
 
+/// Whether there is what a read takes: all of the publication or, via pull, whole parts of the
+/// payload or blocks within one.
+bool can_take(const Step& read, const Step& publication, std::uint32_t block_count) {
+    if (read.offset == 0 && read.to.count == publication.from.count) {
+        return true;
+    }
+    const Blocks taken = taken_blocks(publication, read);
+    const std::uint32_t within = block_count == 0 ? 0 : taken.first % block_count;
+    return read.via == Mechanism::pull && read.to.count > 0 &&
+           std::uint64_t{read.offset} + read.to.count <= publication.from.count &&
+           (within + std::uint64_t{taken.count} <= block_count ||
+            (within == 0 && taken.count % block_count == 0));
+}
+
+std::string text_of_offset(const Step& read) {
+    return read.offset == 0 ? "" : " from place " + std::to_string(read.offset) + " on";
+}
+
 std::string nth_of(const char* what, std::size_t count) {
     return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
@@ -280,10 +298,10 @@ void Matching::match_reads(Rank rank) {
         }
         const StepNumber publication = publications_[first + reading.ordinal];
         const Step& published = step(publication);
-        if (published.via != reading.via || published.from.count != reading.to.count) {
+        if (published.via != reading.via || !can_take(reading, published, plan_->block_count)) {
             refuse(*plan_, rank, index_of(number),
-                   "takes " + nth_of("block", reading.to.count) + " via " +
-                       std::string(to_string(reading.via)) + ", but step " +
+                   "takes " + nth_of("block", reading.to.count) + text_of_offset(reading) +
+                       " via " + std::string(to_string(reading.via)) + ", but step " +
                        std::to_string(index_of(publication)) + " of rank " +
                        std::to_string(publisher) + " publishes " +
                        nth_of("block", published.from.count) + " via " +

@@ -96,7 +96,8 @@ void PartNames::follow(StepNumber number) {
         }
         return;
     }
-    equate(number, {there, other.from}, {own, step.to});
+    equate(number, {there, is_reading(step.kind) ? taken_blocks(other, step) : other.from},
+           {own, step.to});
     if (is_folding(step.kind)) {
         equate(number, {own, step.from}, {own, step.to});
     }

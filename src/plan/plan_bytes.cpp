@@ -13,7 +13,7 @@ namespace corymb::plan {
 namespace {
 
 /// Changes with whatever the bytes mean.
-constexpr std::uint64_t version = 2;
+constexpr std::uint64_t version = 3;
 constexpr auto uint32_max = std::uint64_t{std::numeric_limits<std::uint32_t>::max()};
 constexpr unsigned group_bits = 7;
 constexpr std::uint64_t last_kind = static_cast<std::uint64_t>(StepKind::put_fold);
@@ -34,12 +34,16 @@ public:
         put(blocks.first);
     }
     void put(const Step& step) {
-        put(static_cast<std::uint64_t>(step.kind) | (step.incoming_first ? 1U << 4U : 0U));
+        put(static_cast<std::uint64_t>(step.kind) | (step.incoming_first ? 1U << 4U : 0U) |
+            (step.offset != 0 ? 1U << 5U : 0U));
         put(static_cast<std::uint64_t>(step.via));
         put(static_cast<std::uint64_t>(static_cast<std::int64_t>(step.peer) + 1));
         put(step.to);
         put(step.from);
         put(step.ordinal);
+        if (step.offset != 0) { // Few steps have one.
+            put(step.offset);
+        }
     }
     void put(const std::string& text) {
         put(text.size());
@@ -69,15 +73,16 @@ public:
         return blocks;
     }
     [[nodiscard]] Step step() {
-        const std::uint64_t packed = number(0x1F);
+        const std::uint64_t packed = number(0x3F);
         Step step;
         step.kind = static_cast<StepKind>((packed & 0xFU) <= last_kind ? packed & 0xFU : refuse());
-        step.incoming_first = packed >> 4U != 0;
+        step.incoming_first = (packed >> 4U & 1U) != 0;
         step.via = number_of<Mechanism>(last_mechanism);
         step.peer = static_cast<Rank>(number_of<std::int64_t>(rank_count_max) - 1);
         step.to = blocks();
         step.from = blocks();
         step.ordinal = number_of<std::uint32_t>(uint32_max);
+        step.offset = packed >> 5U != 0 ? number_of<std::uint32_t>(uint32_max) : 0;
         return step;
     }
     [[nodiscard]] std::string text() {

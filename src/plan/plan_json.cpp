@@ -37,6 +37,9 @@ void append_step(Text& out, const Step& step) {
     if (step.ordinal != 0) {
         fmt::format_to(end, R"(, "ordinal": {})", step.ordinal);
     }
+    if (step.offset != 0) {
+        fmt::format_to(end, R"(, "offset": {})", step.offset);
+    }
     if (step.incoming_first) {
         fmt::format_to(end, R"(, "incoming_first": true)");
     }

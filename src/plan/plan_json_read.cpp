@@ -29,7 +29,7 @@ Blocks blocks_of(const JsonView& value) {
 }
 
 Step step_of(const JsonView& value) {
-    value.allow_only({"step", "peer", "via", "from", "to", "ordinal", "incoming_first"});
+    value.allow_only({"step", "peer", "via", "from", "to", "ordinal", "offset", "incoming_first"});
     Step step;
     step.kind = plan::step_kind_from_string(value.at("step").text());
     if (const auto peer = value.find("peer")) {
@@ -46,6 +46,9 @@ Step step_of(const JsonView& value) {
     }
     if (const auto ordinal = value.find("ordinal")) {
         step.ordinal = count_of(*ordinal);
+    }
+    if (const auto offset = value.find("offset")) {
+        step.offset = count_of(*offset);
     }
     if (const auto incoming_first = value.find("incoming_first")) {
         step.incoming_first = incoming_first->boolean();

@@ -72,30 +72,44 @@ private:
         return blocks.first + memory_offset(matching_.plan(), rank_, blocks.buffer);
     }
 
-    /// Each reader of `from` must be done before the rank writes there.
-    void lend(StepNumber number, const Step& step) {
-        StepNumber before = no_step;
-        std::vector<StepNumber> writes;
-        for_each(next_write_, step.from, [&](StepNumber write) {
+    /// The next writes to lent blocks.
+    struct Writes {
+        StepNumber own = no_step; ///< The rank's own.
+        std::vector<StepNumber> others;
+    };
+    [[nodiscard]] Writes writes_to(const Blocks& blocks) const {
+        Writes writes;
+        for_each(next_write_, blocks, [&](StepNumber write) {
             if (matching_.step(write).kind != StepKind::offer) {
-                before = std::min(before, write);
-            } else if (writes.empty() || writes.back() != matching_.partner(write)) {
-                writes.push_back(matching_.partner(write));
+                writes.own = std::min(writes.own, write);
+            } else if (writes.others.empty() || writes.others.back() != matching_.partner(write)) {
+                writes.others.push_back(matching_.partner(write));
             }
         });
-        const auto ask = [&](StepNumber reader) {
+        return writes;
+    }
+
+    /// Each reader of `from` must be done before the rank writes where it reads.
+    void lend(StepNumber number, const Step& step) {
+        const auto ask = [&](StepNumber reader, const Writes& writes) {
             // A rank waits for the network at its end.
-            if (before != no_step || step.via != Mechanism::network) {
-                queries_.push_back({reader, rank_, before});
+            if (writes.own != no_step || step.via != Mechanism::network) {
+                queries_.push_back({reader, rank_, writes.own});
             }
-            for (const StepNumber put : writes) {
+            for (const StepNumber put : writes.others) {
                 queries_.push_back({reader, matching_.rank_of(put), put});
             }
         };
-        if (step.kind == StepKind::publish) {
-            std::ranges::for_each(matching_.readers(number), ask);
-        } else {
-            ask(matching_.partner(number));
+        const Writes to_all = writes_to(step.from);
+        if (step.kind != StepKind::publish) {
+            ask(matching_.partner(number), to_all);
+            return;
+        }
+        const bool is_written = to_all.own != no_step || !to_all.others.empty();
+        for (const StepNumber reader : matching_.readers(number)) {
+            const Blocks taken = taken_blocks(step, matching_.step(reader));
+            const bool takes_all = taken.count == step.from.count;
+            ask(reader, !is_written || takes_all ? to_all : writes_to(taken));
         }
     }
 

@@ -111,8 +111,8 @@ private:
             (!uses_to(step_.kind) && step_.to != Blocks{})) {
             refuse("names blocks that this kind of step does not use");
         }
-        if (!is_reading(step_.kind) && step_.ordinal != 0) {
-            refuse("only read and read_fold name an ordinal");
+        if (!is_reading(step_.kind) && (step_.ordinal != 0 || step_.offset != 0)) {
+            refuse("only read and read_fold name an ordinal, or an offset in a publication");
         }
         if (!is_folding(step_.kind) && step_.incoming_first) {
             refuse("only fold, read_fold and put_fold have an order of operands");

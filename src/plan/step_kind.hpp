@@ -57,4 +57,10 @@ namespace corymb::plan {
     return uses_from(kind) && uses_to(kind);
 }
 
+/// The blocks of its publisher that a read, or read_fold, of this publication takes.
+[[nodiscard]] constexpr Blocks taken_blocks(const Step& publication, const Step& read) noexcept {
+    const Blocks& all = publication.from;
+    return {all.buffer, all.first + read.offset, read.to.count};
+}
+
 } // namespace corymb::plan

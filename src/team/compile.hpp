@@ -66,6 +66,7 @@ public:
                 compiled.end = &end(program, readers, rank_, true);
             } else if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {
                 compiled.end = &end(program, readers, step.peer, false);
+                compiled.cells = excerpt(*compiled.end, plan, step);
             } else if (step.kind != StepKind::copy) {
                 compiled.peer = &peer(step.peer);
                 connect(*compiled.peer, compiled.code);
@@ -180,6 +181,23 @@ private:
             return is_own_spot && leads(Kind::cells, to.cells_in.ring(), false);
         default: return is_own_spot;
         }
+    }
+
+    /// The number of the excerpt for a read; 0: the read takes all of a publication.
+    static std::uint32_t excerpt(PublicationEnd<Env>& end, const Plan& plan, const Step& read) {
+        std::uint32_t ordinal = read.ordinal;
+        const auto& theirs = plan.steps[static_cast<std::size_t>(read.peer)];
+        const auto publication = std::ranges::find_if(theirs, [&](const Step& step) {
+            return step.kind == StepKind::publish && ordinal-- == 0;
+        });
+        CORYMB_ASSERT(publication != theirs.end());
+        const Blocks& all = publication->from;
+        if (read.offset == 0 && read.to.count == all.count) {
+            return 0;
+        }
+        end.excerpts.push_back({places_of(all, plan.block_count),
+                                places_of({all.buffer, all.first, read.offset}, plan.block_count)});
+        return static_cast<std::uint32_t>(end.excerpts.size());
     }
 
     std::uint32_t process_of(Rank rank) {

@@ -575,6 +575,10 @@ private:
         Address there;
         std::memcpy(&there, payload, sizeof there);
         release_publication(end);
+        if (step.cells != 0) {
+            const Excerpt& excerpt = end.excerpts[step.cells - 1];
+            there = excerpt_of(*operands_, excerpt, there, bytes_of(step.to).bytes);
+        }
         return copy_from(step, there, end.process);
     }
 

@@ -101,10 +101,10 @@ public:
                 wait_until_over(queued(given));
                 return;
             }
-            shared_->fail({Errc::team_broken,
-                           me().own_name() +
-                               " left with an exception while an operation was under way",
-                           {me().own_number()}});
+            shared_->fail(
+                {Errc::team_broken,
+                 me().own_name() + " left with an exception while an operation was under way",
+                 {me().own_number()}});
             shared_->wait_for_copies();
         } catch (...) { // The team is broken: everybody has been told or will be.
         }
@@ -170,9 +170,7 @@ protected:
     ~Executor() = default;
 
     /// An operation that this executor has made.
-    static Queued& queued(Operation& operation) noexcept {
-        return static_cast<Queued&>(operation);
-    }
+    static Queued& queued(Operation& operation) noexcept { return static_cast<Queued&>(operation); }
 
     /// A request holds the operation from here on.
     Queued& hold(std::unique_ptr<Queued> made) {

@@ -19,8 +19,8 @@ struct LaneQueue {
     explicit LaneQueue(team::LaneState<team::Env>& told) noexcept : state(&told) {}
 
     team::LaneState<team::Env>* state; ///< The state where operations record that they have begun.
-    Queued* first = nullptr; ///< Invariant: under way, and all behind it are not.
-    Queued* last = nullptr;  ///< Invariant: reached from `first`, if there is one.
+    Queued* first = nullptr;           ///< Invariant: under way, and all behind it are not.
+    Queued* last = nullptr;            ///< Invariant: reached from `first`, if there is one.
     /// Invariant: true if the queue is not empty. It is in its executor's list then.
     bool is_listed = false;
     /// Operations that came to be the first. Invariant: the count `started` of the state.

@@ -10,15 +10,32 @@
 
 namespace corymb::team {
 
+/// Bytes from the beginning of a buffer to a block of a part when all parts are equally long.
+inline std::size_t bytes_before(const Operands& operands, std::size_t part,
+                                std::size_t block) noexcept {
+    return part * operands.bytes + std::min(operands.bytes, block * operands.block_bytes);
+}
+
+/// The length of `places` when all parts are equally long.
+inline std::size_t length_of_equal(const Operands& operands, const Places& places) noexcept {
+    return bytes_before(operands, places.end_part, places.end_block) -
+           bytes_before(operands, places.first_part, places.first_block);
+}
+
+/// The part of a publication that a read takes, which is `bytes` long for the reader. A publication
+/// that has not the length of this call is of another one; then the part gets another length.
+inline Address excerpt_of(const Operands& operands, const Excerpt& excerpt,
+                          const Address& published, std::size_t bytes) noexcept {
+    const bool is_of_call = published.bytes == length_of_equal(operands, excerpt.published);
+    return {published.data + length_of_equal(operands, excerpt.passed),
+            is_of_call ? bytes : bytes + 1};
+}
+
 /// The bytes of `places` when all parts are equally long.
 inline Address bytes_of_equal(const std::byte* buffer, const Operands& operands,
                               const Places& places) noexcept {
-    const std::size_t bytes = operands.bytes;
-    const std::size_t block = operands.block_bytes;
-    const std::size_t begin =
-        places.first_part * bytes + std::min(bytes, places.first_block * block);
-    const std::size_t end = places.end_part * bytes + std::min(bytes, places.end_block * block);
-    return {buffer + begin, end - begin};
+    return {buffer + bytes_before(operands, places.first_part, places.first_block),
+            length_of_equal(operands, places)};
 }
 
 /// Whole parts that follow each other are one stretch of bytes (Layout).

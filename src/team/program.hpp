@@ -40,6 +40,36 @@ struct Peer {
     channel::SlotReceiver<Env, CellRing<Env>> cells_in;
 };
 
+/// Places of a buffer, taken apart into parts and blocks within a part (plan.hpp): from `first` up
+/// to, but not including, `end`.
+struct Places {
+    Buffer buffer = Buffer::input;
+    std::uint32_t first_part = 0, first_block = 0;
+    std::uint32_t end_part = 0, end_block = 0;
+    bool is_one_part = false; ///< The whole of the buffer's first part, and no more.
+};
+
+/// The places of `blocks` in a plan whose parts have `block_count` blocks.
+[[nodiscard]] inline Places places_of(const Blocks& blocks, std::uint32_t block_count) noexcept {
+    if (blocks.count == 0) {
+        return {};
+    }
+    const std::uint32_t end = blocks.first + blocks.count;
+    Places places{blocks.buffer, blocks.first / block_count, blocks.first % block_count,
+                  end / block_count, end % block_count};
+    places.is_one_part = blocks.first == 0 && end == block_count;
+    CORYMB_ASSERT(places.first_block < block_count && places.end_block < block_count);
+    CORYMB_ASSERT(places.first_part * block_count + places.first_block == blocks.first);
+    CORYMB_ASSERT(places.end_part * block_count + places.end_block == blocks.first + blocks.count);
+    return places;
+}
+
+/// What a read takes out of a longer publication. Its parts are as long as the reader's own.
+struct Excerpt {
+    Places published{}; ///< In a buffer of the publisher.
+    Places passed{};    ///< Those of them before the first that is taken.
+};
+
 /// One rank's private end of a publication: of its own (it publishes) or of a peer's (it reads).
 template <class Env>
 struct PublicationEnd {
@@ -49,6 +79,7 @@ struct PublicationEnd {
     std::vector<channel::EventCount<Env>*> reader_spots; ///< Only the publisher's end.
     std::vector<Rank> readers;                           ///< The ranks of `reader_spots`.
     std::size_t reader_index = 0;                        ///< Only a reader's end.
+    std::vector<Excerpt> excerpts;                       ///< Only a reader's end.
     std::uint64_t flags = 0;                             ///< Zero-byte publications made or seen.
     std::uint64_t messages = 0; ///< Publications with payload made or consumed.
 };
@@ -81,37 +112,14 @@ enum class Opcode : std::uint8_t {
     far,         ///< A message to or from another node: FarMessages has it.
 };
 
-/// Places of a buffer, taken apart into parts and blocks within a part (plan.hpp): from `first` up
-/// to, but not including, `end`.
-struct Places {
-    Buffer buffer = Buffer::input;
-    std::uint32_t first_part = 0, first_block = 0;
-    std::uint32_t end_part = 0, end_block = 0;
-    bool is_one_part = false; ///< The whole of the buffer's first part, and no more.
-};
-
-/// The places of `blocks` in a plan whose parts have `block_count` blocks.
-[[nodiscard]] inline Places places_of(const Blocks& blocks, std::uint32_t block_count) {
-    if (blocks.count == 0) {
-        return {};
-    }
-    const std::uint32_t end = blocks.first + blocks.count;
-    Places places{blocks.buffer, blocks.first / block_count, blocks.first % block_count,
-                  end / block_count, end % block_count};
-    places.is_one_part = blocks.first == 0 && end == block_count;
-    CORYMB_ASSERT(places.first_block < block_count && places.end_block < block_count);
-    CORYMB_ASSERT(places.first_part * block_count + places.first_block == blocks.first);
-    CORYMB_ASSERT(places.end_part * block_count + places.end_block == blocks.first + blocks.count);
-    return places;
-}
-
 template <class Env>
 struct CompiledStep {
     Opcode code = Opcode::signal;
     bool fold = false;
     bool incoming_first = false;
     /// For post, pull and their acknowledgements: a message that fits into so many cells goes
-    /// through them. For far: its number among the program's far steps.
+    /// through them. For far: its number among the program's far steps. For read_address: the
+    /// number of its excerpt in `end`, from 1; 0: it takes all.
     std::uint32_t cells = 0;
     std::uint32_t number = 0; ///< In the plan.
     Rank awaited = -1;        ///< The rank that the step names.

@@ -254,7 +254,8 @@ private:
                                   .seed = request_.seed,
                                   .moves = request_.moves,
                                   .via = variant.via,
-                                  .blocks = variant.blocks};
+                                  .blocks = variant.blocks,
+                                  .addresses_each = request_.keeps_parts};
         if (!is_fit(family) || (family.pushes && !request_.push) ||
             !family.applies(request_.op, input) || effort_.stop.stop_requested()) {
             return;

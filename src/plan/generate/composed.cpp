@@ -47,6 +47,7 @@ public:
         part.moves = whole.moves;
         part.via = whole.via;
         part.blocks = whole.blocks;
+        part.addresses_each = true;
         return part;
     }
 

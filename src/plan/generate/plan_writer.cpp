@@ -200,6 +200,29 @@ void PlanWriter::read(Rank rank, Rank publisher, Blocks target, std::uint32_t or
                .ordinal = ordinal});
 }
 
+void PlanWriter::lend(Rank rank, Blocks source) {
+    add(rank,
+        {.kind = StepKind::publish, .via = Mechanism::pull, .peer = -1, .to = {}, .from = source});
+    ++publications_[at(rank)];
+}
+
+void PlanWriter::take(Rank rank, Rank owner, std::uint32_t offset, Blocks target) {
+    add(rank, {.kind = StepKind::read,
+               .via = Mechanism::pull,
+               .peer = owner,
+               .to = target,
+               .from = {},
+               .offset = offset});
+}
+
+void PlanWriter::take_fold(Rank rank, Rank owner, std::uint32_t offset, Blocks own, Blocks target) {
+    take(rank, owner, offset, target);
+    Step& step = plan_.steps[at(rank)].back();
+    step.kind = StepKind::read_fold;
+    step.from = own;
+    step.incoming_first = owner < rank;
+}
+
 void PlanWriter::offer(Rank owner, Rank writer, Blocks target, Blocks operand) {
     add(owner, {.kind = StepKind::offer,
                 .via = Mechanism::push,

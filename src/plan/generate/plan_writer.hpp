@@ -69,6 +69,12 @@ public:
     void read(Rank rank, Rank publisher, Blocks target, std::uint32_t ordinal = 0);
     /// target = own (+) the publication, which is of a later rank than all in `own`.
     void read_fold(Rank rank, Rank publisher, Blocks own, Blocks target);
+    /// Publishes the place of the source, however short it is: readers take parts of it.
+    void lend(Rank rank, Blocks source);
+    /// Takes the places of what `owner` has lent first that begin at `offset`.
+    void take(Rank rank, Rank owner, std::uint32_t offset, Blocks target);
+    /// As `take`, with target = own (+) what is taken, in the order of the two ranks.
+    void take_fold(Rank rank, Rank owner, std::uint32_t offset, Blocks own, Blocks target);
     /// `writer` may write into `target` of `owner`. With `operand`, the writer combines its data
     /// with it.
     void offer(Rank owner, Rank writer, Blocks target, Blocks operand = {});

@@ -27,6 +27,9 @@ struct GenerateInput {
     /// For bytes above `line_payload_bytes` one of cells and pull; the portfolio tries several.
     Mechanism via = Mechanism::line;
     std::uint32_t blocks = 1; ///< Blocks that a payload is cut in, for pipelining.
+    /// No rank takes a part of what another has published: parts differ in length, so that readers
+    /// do not know where theirs begins, or the plan becomes a part of another with publications.
+    bool addresses_each = false;
 };
 
 /// Moves that annealing makes for a group of this size when none are asked for: less than a second

@@ -54,9 +54,12 @@ void for_each_plan(Collective op, Rank size, Rank root,
             input.ordered = ordered;
             input.moves = 100;
             for (const Family& family : families()) {
-                if ((!ordered || is_reduction(op)) && !is_search(family) &&
-                    family.applies(op, input)) {
-                    visit(family.make(op, input), ordered);
+                for (const bool addresses_each : {false, true}) {
+                    input.addresses_each = addresses_each;
+                    if ((!ordered || is_reduction(op)) && !is_search(family) &&
+                        (!addresses_each || family.name == "direct") && family.applies(op, input)) {
+                        visit(family.make(op, input), ordered);
+                    }
                 }
             }
         }
@@ -204,6 +207,10 @@ TEST(Collectives, SomePlansOfEachVectorOperationKeepParts) {
             EXPECT_TRUE(keeping.contains("direct"));
             EXPECT_TRUE(others.contains("bruck"));
         }
+        // In an alltoall of equal parts readers take parts of what is published.
+        EXPECT_EQ(others.contains("direct"), op == Collective::alltoall ||
+                                                 op == Collective::scatter ||
+                                                 op == Collective::reduce_scatter);
         EXPECT_TRUE(has_parts(op) || others.empty());
     }
 }

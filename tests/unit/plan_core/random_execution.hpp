@@ -249,7 +249,12 @@ private:
     void store(std::size_t rank, const Step& step, const Message& message) {
         std::vector<std::string> incoming = message.data;
         if (step.via == Mechanism::pull || step.kind == StepKind::put_fold) {
-            incoming = taken(message.owner, message.where);
+            Blocks where = message.where;
+            if (step.kind == StepKind::read || step.kind == StepKind::read_fold) {
+                where.first += step.offset; // A part of what was published.
+                where.count = step.to.count;
+            }
+            incoming = taken(message.owner, where);
         } else if (step.kind == StepKind::put) {
             incoming = taken(rank, step.from);
         }
