@@ -165,10 +165,6 @@ public:
 protected:
     static constexpr std::size_t all_steps = std::numeric_limits<std::size_t>::max();
 
-    Executor(TeamShared& shared, OneUser& of_handle) noexcept
-        : Driver(of_handle), shared_(&shared) {}
-    ~Executor() = default;
-
     /// An operation that this executor has made.
     static Queued& queued(Operation& operation) noexcept { return static_cast<Queued&>(operation); }
 
@@ -339,6 +335,11 @@ protected:
     std::exception_ptr thrown_; ///< Thrown by an operation, an operator of the user's for example.
 
 private:
+    friend Own;
+    Executor(TeamShared& shared, OneUser& of_handle) noexcept
+        : Driver(of_handle), shared_(&shared) {}
+    ~Executor() = default;
+
     [[nodiscard]] Own& me() noexcept { return static_cast<Own&>(*this); }
 
     /// If requests in many queues are tested one after the other, each test looks at its own queue,

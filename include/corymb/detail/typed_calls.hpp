@@ -33,15 +33,15 @@ constexpr Reduction reduction_with(const Op& op) noexcept {
                                               int ranks);
 
 /// The elements of one part. Throws Errc::invalid_argument where the buffers do not fit each other.
-template <Collective op, class T>
+template <Collective Kind, class T>
 std::size_t part_count(const Team& team, const Buffers<T>& of, Rank root) {
-    constexpr bool many_in =
-        op == Collective::scatter || op == Collective::alltoall || op == Collective::reduce_scatter;
+    constexpr bool many_in = Kind == Collective::scatter || Kind == Collective::alltoall ||
+                             Kind == Collective::reduce_scatter;
     constexpr bool many_out =
-        op == Collective::gather || op == Collective::allgather || op == Collective::alltoall;
+        Kind == Collective::gather || Kind == Collective::allgather || Kind == Collective::alltoall;
     const std::size_t in = of.in.size();
     const std::size_t out = of.out.size();
-    if constexpr (op == Collective::broadcast) {
+    if constexpr (Kind == Collective::broadcast) {
         return out;
     } else if constexpr (many_in || many_out) {
         const int size = team.size(); // 0 for an empty handle, which is refused later.
@@ -51,14 +51,14 @@ std::size_t part_count(const Team& team, const Buffers<T>& of, Rank root) {
                                  : many_in           ? out
                                                      : in;
         const bool fits = whole == part * ranks && (!(many_in && many_out) || in == out);
-        const bool is_here = !is_rooted(op) || team.rank() == root;
+        const bool is_here = !is_rooted(Kind) || team.rank() == root;
         if (is_here && !fits && size != 0) {
-            refuse_counts(op, in, out, size);
+            refuse_counts(Kind, in, out, size);
         }
         return part;
     } else {
-        if (in != out && (op != Collective::reduce || team.rank() == root)) {
-            refuse_counts(op, in, out, team.size());
+        if (in != out && (Kind != Collective::reduce || team.rank() == root)) {
+            refuse_counts(Kind, in, out, team.size());
         }
         return in;
     }
@@ -71,14 +71,14 @@ inline constexpr Rank no_root = 0;
 // stalls, for 8 of the 22 ns that an allreduce of one rank takes.
 
 /// Parts of one length.
-template <Collective op, class T, class Op>
+template <Collective Kind, class T, class Op>
 CollectiveOperation operation_on(const Team& team, const Buffers<T>& of, Rank root,
                                  const Op& with) {
-    return {op,
+    return {Kind,
             root,
             of.in.data(),
             of.out.data(),
-            part_count<op>(team, of, root),
+            part_count<Kind>(team, of, root),
             reduction_with<T>(with)};
 }
 
@@ -89,13 +89,13 @@ struct VectorParts {
     Parts output{};
 };
 
-template <Collective op, class T, class Op>
+template <Collective Kind, class T, class Op>
 CollectiveOperation operation_on(const Team& /*team*/, const Buffers<T>& of,
                                  const VectorParts& parts, const Op& with) {
-    constexpr bool has_one_in = op == Collective::gather || op == Collective::allgather;
-    constexpr bool has_one_out = op == Collective::scatter || op == Collective::reduce_scatter;
+    constexpr bool has_one_in = Kind == Collective::gather || Kind == Collective::allgather;
+    constexpr bool has_one_out = Kind == Collective::scatter || Kind == Collective::reduce_scatter;
     const std::size_t count = has_one_in ? of.in.size() : has_one_out ? of.out.size() : 0;
-    return {op,   parts.root,  of.in.data(), of.out.data(), count,        reduction_with<T>(with),
+    return {Kind, parts.root,  of.in.data(), of.out.data(), count,        reduction_with<T>(with),
             true, parts.input, parts.output, of.in.size(),  of.out.size()};
 }
 
@@ -117,32 +117,32 @@ consteval bool fit() {
 }
 
 /// The operation on buffers of which one is a layout.
-template <Collective op, class Value, class In, class Out, class Op>
+template <Collective Kind, class Value, class In, class Out, class Op>
 OwnedOperation staged_operation(const Team& team, const In& input, const Out& output, Rank root,
                                 const Op& with) {
     auto staged =
-        std::make_shared<StagedBuffers<Value>>(input, output, uses_of(op, team.rank(), root));
-    const auto operation = operation_on<op>(team, staged->buffers(), root, with);
+        std::make_shared<StagedBuffers<Value>>(input, output, uses_of(Kind, team.rank(), root));
+    const auto operation = operation_on<Kind>(team, staged->buffers(), root, with);
     return OwnedOperation(operation, nullptr, std::move(staged));
 }
 
 /// The operation of a blocking call: a CollectiveOperation, or an OwnedOperation if a buffer is a
 /// layout. `root` is a Rank or VectorParts.
-template <Collective op, class T, class In, class Out, class Root, class Op = Moves>
+template <Collective Kind, class T, class In, class Out, class Root, class Op = Moves>
 auto operation(const Team& team, std::remove_reference_t<In>& input,
                std::remove_reference_t<Out>& output, const Root& root, const Op& with = {}) {
     using Value = ValueOf<Out>;
     if constexpr (fit<In, Out, Root>()) {
-        return staged_operation<op, Value>(team, read_from<T, In>(input), write_to<T, Out>(output),
-                                           root, with);
+        return staged_operation<Kind, Value>(team, read_from<T, In>(input),
+                                             write_to<T, Out>(output), root, with);
     } else {
         const Buffers<Value> buffers{read_from<T, In>(input), write_to<T, Out>(output)};
-        return operation_on<op>(team, buffers, root, with);
+        return operation_on<Kind>(team, buffers, root, with);
     }
 }
 
 /// The operation of a request, which outlives the caller's operator: one with state is copied.
-template <Collective op, class T, class In, class Out, class Root, class Op = Moves>
+template <Collective Kind, class T, class In, class Out, class Root, class Op = Moves>
 OwnedOperation kept_operation(const Team& team, std::remove_reference_t<In>& input,
                               std::remove_reference_t<Out>& output, const Root& root,
                               const Op& with = {}) {
@@ -153,13 +153,13 @@ OwnedOperation kept_operation(const Team& team, std::remove_reference_t<In>& inp
     }
     const Op& own = kept ? *kept : with;
     if constexpr (fit<In, Out, Root>()) {
-        OwnedOperation made = staged_operation<op, Value>(team, read_later<T, In>(input),
-                                                          write_to<T, Out>(output), root, own);
+        OwnedOperation made = staged_operation<Kind, Value>(team, read_later<T, In>(input),
+                                                            write_to<T, Out>(output), root, own);
         made.keep = std::move(kept);
         return made;
     } else {
         const Buffers<Value> buffers{read_later<T, In>(input), write_to<T, Out>(output)};
-        return OwnedOperation(operation_on<op>(team, buffers, root, own), std::move(kept));
+        return OwnedOperation(operation_on<Kind>(team, buffers, root, own), std::move(kept));
     }
 }
 
