@@ -57,5 +57,9 @@ def other_lengths(team: corymb.Team, lengths: tuple[int, int]) -> Any:
 @pytest.mark.parametrize("threads", [True, False])
 @pytest.mark.parametrize("lengths", [(40, 64), (64, 40), (0, 8)])
 def test_lengths_that_differ_are_a_mismatch(threads: bool, lengths: tuple[int, int]) -> None:
-    results = corymb.run(other_lengths, 2, (lengths,), threads=threads, deadline=NEVER)
-    assert "mismatch" in [result[1] for result in results if result is not None]
+    try:
+        results = corymb.run(other_lengths, 2, (lengths,), threads=threads, deadline=NEVER)
+        told = [result[1] for result in results if result is not None]
+    except corymb.RankError as error:  # A rank that was through with all calls, when it left.
+        told = [getattr(error.__cause__, "code", None)]
+    assert "mismatch" in told
