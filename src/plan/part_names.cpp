@@ -96,8 +96,12 @@ void PartNames::follow(StepNumber number) {
         }
         return;
     }
-    equate(number, {there, is_reading(step.kind) ? taken_blocks(other, step) : other.from},
-           {own, step.to});
+    if (is_reading(step.kind) && step.to.count != other.from.count) {
+        plan::refuse(*plan_, own, matching.index_of(number),
+                     "takes a part of a publication; where parts differ in length, its reader does "
+                     "not know where that part begins");
+    }
+    equate(number, {there, other.from}, {own, step.to});
     if (is_folding(step.kind)) {
         equate(number, {own, step.from}, {own, step.to});
     }

@@ -25,8 +25,9 @@ inline constexpr PartName no_part = ~PartName{0};
 class PartNames {
 public:
     /// Names the parts of a plan that `check_plan` has accepted. Throws Errc::invalid_plan if parts
-    /// have several blocks, or if a place holds different parts in turn or another part than its
-    /// own; the text names the step. O(blocks that steps name).
+    /// have several blocks, if a place holds different parts in turn or another part than its own,
+    /// or if a read takes a part of a publication; the text names the step. O(blocks that steps
+    /// name).
     explicit PartNames(const Plan& plan);
 
     /// The parts in the places of scratch of a rank, as far as it uses them; `no_part` in a place

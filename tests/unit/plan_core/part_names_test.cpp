@@ -88,6 +88,28 @@ TEST(PartNames, RefuseAPlaceOfTwoParts) {
     EXPECT_NE(text.find("step"), std::string::npos) << text;
 }
 
+TEST(PartNames, RefuseAReadOfAPartOfAPublication) {
+    Plan plan = empty_plan(Collective::scatter, 2, 1, 100);
+    plan.steps[0] = {
+        make_step(StepKind::publish, -1, Mechanism::pull, {Buffer::input, 0, 2}),
+        make_step(StepKind::copy, -1, Mechanism::none, {Buffer::input, 0, 1}, output(0)),
+        make_step(StepKind::wait, 1)};
+    plan.steps[1] = {make_step(StepKind::read, 0, Mechanism::pull, {}, output(0)),
+                     make_step(StepKind::signal, 0)};
+    plan.steps[1].front().offset = 1;
+    check_plan(plan);
+    try {
+        static_cast<void>(plan::PartNames(plan));
+        ADD_FAILURE() << "accepted";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::invalid_plan);
+        EXPECT_NE(std::string(error.what()).find("rank 1, step 0"), std::string::npos)
+            << error.what();
+        EXPECT_NE(std::string(error.what()).find("a part of a publication"), std::string::npos)
+            << error.what();
+    }
+}
+
 TEST(PartNames, RefuseBlocksAndOperationsWithoutParts) {
     EXPECT_NE(refused(empty_plan(Collective::allgather, 2, 2, 100)), "");
     EXPECT_NE(refused(empty_plan(Collective::allreduce, 2, 1, 100)), "");
