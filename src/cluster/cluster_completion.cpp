@@ -4,7 +4,6 @@
 #include "cluster/cluster_pending.hpp"
 #include "team/disagreement.hpp"
 
-#include <algorithm>
 #include <exception>
 #include <string>
 #include <utility>

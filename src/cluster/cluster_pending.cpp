@@ -2,11 +2,10 @@
 #include "cluster/cluster_pending.hpp"
 
 #include "base/make_room.hpp"
-#include "team/disagreement.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <limits>
-#include <span>
 #include <string>
 #include <utility>
 

@@ -13,7 +13,6 @@
 #include "team/team_shared.hpp"
 
 #include <cstdint>
-#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
