@@ -6,9 +6,10 @@
 #include "plan/nodes/scheme.hpp"
 #include "plan/places.hpp"
 #include "runtime/tuning.hpp"
-#include "tune/cluster_search.hpp"
-#include "tune/cluster_seats.hpp"
+#include "tune/cluster_layout.hpp"
 #include "tune/cluster_work.hpp"
+#include "tune/request.hpp"
+#include "tune/search.hpp"
 
 #include <corymb/cluster.hpp>
 #include <corymb/planner.hpp>
@@ -70,12 +71,11 @@ std::vector<NodePlace> places_of(const nodes::Layout& layout) {
     return places;
 }
 
-/// The need for a plan, and the nodes that it is for.
+/// The request for a plan, and the nodes that it is for.
 struct Task {
-    const PlanNeed& need;
+    PlanRequest request;
     const nodes::Layout& layout;
-    bool can_pull;
-    std::uint64_t bytes; ///< The bytes of `need`, or of a typical part.
+    std::uint64_t bytes; ///< The bytes of `request`, or of a typical part.
     Network network;
 };
 
@@ -95,11 +95,9 @@ bool is_accepted(const Checks& checks) {
 
 /// The proven plan of a scheme, if there is one for this task.
 std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
-    const PlanNeed& need = task.need;
+    const PlanRequest& need = task.request;
     const nodes::Layout& layout = task.layout;
-    if ((scheme.inside == nodes::Inside::shared && !task.can_pull) ||
-        (need.ordered && !nodes::keeps_order(need.op, scheme.roles)) ||
-        !nodes::applies(need.op, layout, scheme, need.bytes)) {
+    if (!tune::is_for(need, layout, scheme)) {
         return std::nullopt;
     }
     Plan plan = nodes::plan_for(need.op, layout, scheme, need.bytes, need.root);
@@ -114,19 +112,19 @@ std::optional<Plan> plan_by(const nodes::Scheme& scheme, const Task& task) {
                                                                : std::nullopt;
 }
 
-using Ranked = std::vector<std::pair<double, nodes::Scheme>>;
+using Ranked = std::vector<tune::Tried>;
 
 /// The simulated schemes, the fastest first.
-Ranked ranked(const SchemeChoice& choice) {
-    Ranked all = choice.tried;
-    std::ranges::stable_sort(all, {}, &Ranked::value_type::first);
+Ranked ranked(const tune::Found& found) {
+    Ranked all = found.tried;
+    std::ranges::stable_sort(all, {}, &tune::Tried::time);
     return all;
 }
 
 /// The best of it that there is for ranks which are placed in another way, or for any length.
-std::optional<Plan> best_for(const SchemeChoice& choice, const Task& task) {
-    for (const auto& [time, scheme] : ranked(choice)) {
-        if (auto plan = plan_by(scheme, task)) {
+std::optional<Plan> best_for(const tune::Found& found, const Task& task) {
+    for (const tune::Tried& tried : ranked(found)) {
+        if (auto plan = plan_by(tried.candidate.scheme, task)) {
             return plan;
         }
     }
@@ -151,11 +149,12 @@ std::optional<Contender> simplest(const Ranked& all, Ranked::const_iterator firs
                                   const Task& task) {
     std::optional<Contender> best;
     for (auto other = first;
-         other != all.end() && other->first <= runtime::tuning::about * first->first; ++other) {
-        if (kind_of(other->second) != kind_of(first->second)) {
+         other != all.end() && other->time <= runtime::tuning::about * first->time; ++other) {
+        const nodes::Scheme& scheme = other->candidate.scheme;
+        if (kind_of(scheme) != kind_of(first->candidate.scheme)) {
             continue;
         }
-        if (auto plan = plan_by(other->second, task)) {
+        if (auto plan = plan_by(scheme, task)) {
             const double work = work_ns(*plan, task.layout.node_of_rank, task.bytes, task.network);
             if (!best || work < best->work_ns) {
                 best = {work, *std::move(plan)};
@@ -169,15 +168,16 @@ std::optional<Contender> simplest(const Ranked& all, Ranked::const_iterator firs
 /// that it takes much longer. The order alternates: least work first (the model's errors mostly
 /// cost the processors), then the fastest, then the second of both, and so on. The caller leaves
 /// out the best plan itself.
-std::vector<Plan> contenders(const SchemeChoice& choice, const Task& task) {
-    const Ranked all = ranked(choice);
+std::vector<Plan> contenders(const tune::Found& best, const Task& task) {
+    const Ranked all = ranked(best);
     std::set<Kind> kinds;
     std::vector<Contender> found;
     for (auto one = all.begin();
-         one != all.end() && one->first <= runtime::tuning::hopeless * choice.predicted; ++one) {
-        if (!kinds.contains(kind_of(one->second))) {
+         one != all.end() && one->time <= runtime::tuning::hopeless * best.predicted; ++one) {
+        const Kind kind = kind_of(one->candidate.scheme);
+        if (!kinds.contains(kind)) {
             if (auto contender = simplest(all, one, task)) {
-                kinds.insert(kind_of(one->second));
+                kinds.insert(kind);
                 found.push_back(*std::move(contender));
             }
         }
@@ -203,8 +203,7 @@ public:
     Planner(const ClusterOptions& options, std::function<bool()> pulls)
         : nodes_(options.node_of_rank),
           cluster_(cluster_of(nodes::Layout(nodes_), options.networks, options.insides)),
-          places_(places_of(nodes::Layout(nodes_))), seats_(seats_of(cluster_, places_)),
-          pulls_(std::move(pulls)) {}
+          places_(places_of(nodes::Layout(nodes_))), pulls_(std::move(pulls)) {}
 
     Plan operator()(const PlanNeed& need) {
         if (need.alternative > 1) { // Contenders are asked for one after the other.
@@ -212,38 +211,37 @@ public:
             return place < contenders_.size() ? contenders_[place] : Plan{};
         }
         const bool is_any = need.bytes == any_part_bytes;
-        const bool can_pull = pulls_();
         PlanRequest request{need};
+        request.pull = pulls_();
+        const std::uint64_t bytes =
+            is_any ? runtime::tuning::typical_part_bytes.value() : need.bytes;
+        const nodes::Layout layout = layout_of(cluster_, places_, bytes);
+        const Task task{request, layout, bytes, slowest_network(cluster_)};
         request.size = cluster_.size();
-        request.bytes = is_any ? runtime::tuning::typical_part_bytes.value() : need.bytes;
+        request.bytes = bytes;
         request.root = is_rooted(need.op) ? need.root : 0;
-        request.pull = can_pull;
         // The search may have passed by one that is better in truth, or, where not all plans may
         // do, have begun with few.
         const bool may_miss =
-            need.alternative == 1 || need.keeps_parts || need.one_block || !can_pull;
+            need.alternative == 1 || need.keeps_parts || need.one_block || !request.pull;
         request.exhaustive = may_miss && nodes_.size() <= runtime::tuning::all_schemes_ranks;
-        const nodes::Layout layout(nodes_, message_ns_of_nodes(cluster_, request.bytes), seats_);
-        const Task task{need, layout, can_pull, request.bytes, slowest_network(cluster_)};
-        // If the model's places are not the team's, the plan serves only to find the scheme.
-        const bool is_ours = !is_any && cluster_.places() == places_;
-        request.proven = is_ours && need.alternative == 0;
-        const Serves serves = serves_for(need);
-        SchemeChoice choice = choose_scheme(cluster_, request, serves);
+        tune::Found found = find(request);
         if (need.alternative == 1) {
-            contenders_ = contenders(choice, task);
+            contenders_ = contenders(found, task);
             return contenders_.empty() ? Plan{} : contenders_.front();
         }
-        if (is_ours) {
-            return std::move(choice.plan);
+        // If the model's places are not the team's, the plan serves only to find the scheme.
+        if (!is_any && cluster_.places() == places_) {
+            check_plan(found.plan, need.ordered);
+            return std::move(found.plan);
         }
-        auto plan = plan_by(choice.scheme, task);
+        auto plan = plan_by(found.candidate.scheme, task);
         if (!plan) {
-            plan = best_for(choice, task);
+            plan = best_for(found, task);
         }
         if (!plan) {
             request.exhaustive = true;
-            plan = best_for(choose_scheme(cluster_, request, serves), task);
+            plan = best_for(find(request), task);
         }
         if (!plan) {
             throw Error(Errc::unsupported, "no scheme does this placement of ranks");
@@ -252,21 +250,18 @@ public:
     }
 
 private:
-    [[nodiscard]] Serves serves_for(const PlanNeed& need) const {
-        if (!need.keeps_parts) {
-            return {};
-        }
+    [[nodiscard]] tune::Found find(const PlanRequest& request) const {
         std::vector<int> where; // Nodes of the ranks in the model.
         std::ranges::transform(cluster_.places(), std::back_inserter(where), &NodePlace::node);
-        return [where = std::move(where)](const Plan& plan) {
-            return is_accepted([&] { check_vector_plan(plan, where); });
+        const auto serves = [&](const Plan& plan) {
+            return !request.keeps_parts || is_accepted([&] { check_vector_plan(plan, where); });
         };
+        return *tune::find_plan(cluster_, tune::completed(cluster_, request), {.serves = serves});
     }
 
     std::vector<int> nodes_;
     Cluster cluster_;
     std::vector<NodePlace> places_;
-    nodes::Seats seats_;
     std::function<bool()> pulls_;
     std::vector<Plan> contenders_; ///< Contenders of the last question.
 };

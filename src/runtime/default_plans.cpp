@@ -7,8 +7,8 @@
 #include "runtime/tuning.hpp"
 #include "team/faster_way.hpp"
 #include "team/team_shared.hpp"
-#include "tune/portfolio.hpp"
 #include "tune/request.hpp"
+#include "tune/search.hpp"
 
 #include <corymb/machine.hpp>
 #include <corymb/planner.hpp>
@@ -146,8 +146,11 @@ std::optional<plan::ProvenPlan> plan_on(GroundWhenNeeded& known, const PlanNeed&
         request.moves = 1; // One move also admits families that number ranks for the machine.
     }
     effort.slowdown_through_cells = slowdown_through_cells(ground, team, need);
-    return tune::build_portfolio(*ground.machine, tune::completed(*ground.machine, request), effort)
-        .best;
+    request = tune::completed(*ground.machine, request);
+    auto found = tune::find_plan(*ground.machine, request, effort);
+    return found ? std::optional<plan::ProvenPlan>(std::in_place, std::move(found->plan),
+                                                   request.ordered)
+                 : std::nullopt;
 }
 
 std::string way_of(const Surroundings& team) {

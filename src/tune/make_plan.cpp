@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/tuned.hpp"
 #include "plan/cost_view.hpp"
 #include "plan/search/bounds.hpp"
 #include "sim/curve.hpp"
-#include "tune/decided.hpp"
-#include "tune/portfolio.hpp"
 #include "tune/request.hpp"
+#include "tune/search.hpp"
 
 #include <corymb/planner.hpp>
 
 #include <algorithm>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -40,20 +41,35 @@ bool shares_lines(const Plan& plan) {
     });
 }
 
+template <class Model>
+PlanChoice choice_on(const Model& model, const PlanRequest& request) {
+    const DecidingNumbers numbers;
+    PlanChoice choice;
+    choice.request = tune::completed(model, request);
+    auto found = tune::find_plan(model, choice.request);
+    if (choice.request.proven) {
+        check_plan(found->plan, choice.request.ordered);
+    }
+    choice.plan = std::move(found->plan);
+    choice.predicted = found->predicted;
+    for (const tune::Tried& tried : found->tried) {
+        choice.portfolio.emplace_back(tune::name_of(tried.candidate), tried.time);
+    }
+    for (const TunedNumber& number : numbers.all()) {
+        choice.decided.push_back(
+            {std::string(number.name), number.value, std::string(to_string(number.origin))});
+    }
+    return choice;
+}
+
 } // namespace
 
 PlanChoice make_plan(const Machine& machine, const PlanRequest& request) {
-    const DecidingNumbers numbers;
-    PlanChoice choice;
-    choice.request = tune::completed(machine, request);
-    tune::Portfolio portfolio = tune::build_portfolio(machine, choice.request);
-    choice.plan = **std::move(portfolio.best);
-    choice.predicted = portfolio.predicted;
-    for (const tune::Prediction& prediction : portfolio.predictions) {
-        choice.portfolio.emplace_back(prediction.name, prediction.time);
-    }
-    choice.decided = tune::decided(numbers);
-    return choice;
+    return choice_on(machine, request);
+}
+
+PlanChoice make_plan(const Cluster& cluster, const PlanRequest& request) {
+    return choice_on(cluster, request);
 }
 
 // The bounds are about messages with a line each way; one store that many read, or a line that both
@@ -64,15 +80,7 @@ LowerBound lower_bound(const PlanChoice& choice, const Machine& machine) {
         return {};
     }
     const CostView costs(machine, request.placement);
-    const GenerateInput input{.costs = costs,
-                              .machine = &machine,
-                              .placement = request.placement,
-                              .root = request.root,
-                              .bytes = request.example_bytes,
-                              .ordered = request.ordered,
-                              .seed = request.seed,
-                              .moves = request.moves};
-    const Bound bound = lower_bound(request.op, input);
+    const Bound bound = lower_bound(request.op, tune::input_of(costs, machine, request, {}));
     const int messages_most = static_cast<int>(request.placement.size()) - 1;
     return {bound.value * cheapest_factor(machine, messages_most), bound.kind};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/messages_in_a_row.hpp"
+#include "tune/turns.hpp"
 
 #include "plan/execution.hpp"
 #include "plan/step_kind.hpp"

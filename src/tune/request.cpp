@@ -23,6 +23,19 @@ static_assert(typical_part_bytes > cell_bytes);
     throw Error(Errc::invalid_argument, what);
 }
 
+void check_root(Rank root, Rank ranks) {
+    if (root < -1 || root >= ranks) {
+        refuse("root " + std::to_string(root) + " is not one of the ranks 0 to " +
+               std::to_string(ranks - 1));
+    }
+}
+
+void check_payload(std::uint64_t bytes, std::uint64_t most) {
+    if (bytes > most) {
+        refuse("a payload of " + std::to_string(bytes) + " bytes is too large");
+    }
+}
+
 void check_placement(const Machine& machine, const PlanRequest& request) {
     const auto& placement = request.placement;
     if (placement.size() > static_cast<std::size_t>(machine.size()) && !request.oversubscribed) {
@@ -57,6 +70,7 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
         refuse("machine \"" + machine.name + "\" has no PU");
     }
     PlanRequest full = request;
+    full.proven = true;
     if (full.placement.empty()) {
         const int size = full.size > 0 ? full.size : machine.size();
         if (size > machine.size()) {
@@ -77,13 +91,8 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
                std::to_string(full.size));
     }
     full.size = ranks;
-    if (full.root < -1 || full.root >= ranks) {
-        refuse("root " + std::to_string(full.root) + " is not one of the ranks 0 to " +
-               std::to_string(ranks - 1));
-    }
-    if (full.bytes > plan::payload_bytes_max) {
-        refuse("a payload of " + std::to_string(full.bytes) + " bytes is too large");
-    }
+    check_root(full.root, ranks);
+    check_payload(full.bytes, any_part_bytes);
     if (full.op == Collective::barrier) {
         full.bytes = 0;
     }
@@ -105,6 +114,49 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
         full.moves = default_moves(ranks);
     }
     return full;
+}
+
+PlanRequest completed(const Cluster& cluster, PlanRequest request) {
+    cluster.check();
+    const std::size_t most = request.proven ? plan::rank_count_max : plan::simulated_rank_count_max;
+    if (static_cast<std::size_t>(cluster.size()) > most) {
+        refuse("a plan has at most " + std::to_string(most) +
+               (request.proven ? " ranks if it is to be proven" : " ranks") + ", the cluster has " +
+               std::to_string(cluster.size()));
+    }
+    if (request.size != 0 && request.size != cluster.size()) {
+        refuse("a plan for " + std::to_string(request.size) + " ranks on a cluster of " +
+               std::to_string(cluster.size()));
+    }
+    if (!request.placement.empty()) {
+        refuse("a placement beside a cluster; say in its runs where ranks are");
+    }
+    if (request.oversubscribed || request.reproducible) {
+        refuse("no plan over several nodes is for ranks that take turns on CPUs, or combines in an "
+               "order of its own; ask for one machine, or without it");
+    }
+    check_root(request.root, cluster.size());
+    check_payload(request.bytes, plan::payload_bytes_max - 1);
+    request.size = cluster.size();
+    request.root = std::max(request.root, 0);
+    request.bytes = request.op == Collective::barrier ? 0 : request.bytes;
+    request.example_bytes = request.bytes;
+    return request;
+}
+
+GenerateInput input_of(const CostView& costs, const Machine& machine, const PlanRequest& request,
+                       const Variant& variant) {
+    return {.costs = costs,
+            .machine = &machine,
+            .placement = request.placement,
+            .root = request.root,
+            .bytes = request.example_bytes,
+            .ordered = request.ordered,
+            .seed = request.seed,
+            .moves = request.moves,
+            .via = variant.via,
+            .blocks = variant.blocks,
+            .addresses_each = request.keeps_parts};
 }
 
 } // namespace corymb::tune

@@ -4,8 +4,6 @@
 #include "plan/matching.hpp"
 #include "plan/places.hpp"
 #include "plan/step_kind.hpp"
-#include "tune/messages_in_a_row.hpp"
-#include "tune/portfolio.hpp"
 #include "tune/tuning.hpp"
 #include "tune/turns.hpp"
 

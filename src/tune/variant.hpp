@@ -4,6 +4,7 @@
 
 #include <corymb/plan.hpp>
 
+#include <compare>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -15,7 +16,7 @@ struct Variant {
     Mechanism via = Mechanism::line;
     std::uint32_t blocks = 1;
 
-    bool operator==(const Variant&) const = default;
+    auto operator<=>(const Variant&) const = default;
 };
 
 /// The variants to try for a payload: a line if it fits, else cells and pull with 1, 2, 4, ...

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner for callers that cannot use every plan.
-#include "tune/cluster_search.hpp"
+#include "tune/request.hpp"
+#include "tune/search.hpp"
 
 #include <corymb/error.hpp>
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,6 +30,12 @@ PlanRequest request_of(Collective op, std::uint64_t bytes) {
     request.op = op;
     request.bytes = bytes;
     return request;
+}
+
+using Serves = std::function<bool(const Plan& plan)>;
+
+tune::Found found(const Cluster& cluster, const PlanRequest& request, const Serves& serves) {
+    return *tune::find_plan(cluster, tune::completed(cluster, request), {.serves = serves});
 }
 
 bool pulls(const Plan& plan) {
@@ -60,14 +68,14 @@ TEST(Demands, WithoutCopiesTheSearchFindsWhatAllSchemesHave) {
 TEST(Demands, PlansThatDoNotServeAreNotTaken) {
     const Cluster cluster = cluster_of(4, 4);
     const PlanRequest request = request_of(Collective::allgather, 1024);
-    const std::string usual = choose_scheme(cluster, request, {}).plan.algorithm;
+    const std::string usual = make_plan(cluster, request).plan.algorithm;
     const Serves serves = [&](const Plan& plan) {
         return plan.algorithm != usual;
     };
-    const PlanChoice choice = choose_scheme(cluster, request, serves);
+    const tune::Found choice = found(cluster, request, serves);
     EXPECT_NE(choice.plan.algorithm, usual);
-    for (const auto& [name, time] : choice.portfolio) {
-        EXPECT_NE(name, usual);
+    for (const tune::Tried& tried : choice.tried) {
+        EXPECT_NE(tune::name_of(tried.candidate), usual);
     }
 }
 
@@ -79,18 +87,18 @@ TEST(Demands, TheOnlyPlanThatServesIsFound) {
         const Serves serves = [&](const Plan& plan) {
             return plan.algorithm == name;
         };
-        EXPECT_EQ(choose_scheme(cluster, request, serves).plan.algorithm, name);
+        EXPECT_EQ(found(cluster, request, serves).plan.algorithm, name);
     }
     const Serves nothing = [](const Plan&) {
         return false;
     };
-    EXPECT_THROW(static_cast<void>(choose_scheme(cluster, request, nothing)), Error);
+    EXPECT_THROW(static_cast<void>(found(cluster, request, nothing)), Error);
 }
 
 TEST(Demands, OfManyRanksOnlyWhatPassesNothingOnIsTried) {
     PlanRequest request = request_of(Collective::alltoall, 8); // Bruck would be faster.
     request.keeps_parts = true;
-    const PlanChoice choice = choose_scheme(cluster_of(65, 4), request, {});
+    const tune::Found choice = found(cluster_of(65, 4), request, [](const Plan&) { return true; });
     EXPECT_NE(choice.plan.algorithm.find("/direct/"), std::string::npos) << choice.plan.algorithm;
 }
 

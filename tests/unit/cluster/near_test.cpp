@@ -4,7 +4,7 @@
 #include "plan/nodes/scheme.hpp"
 #include "plan/part_names.hpp"
 #include "requests.hpp"
-#include "tune/cluster_seats.hpp"
+#include "tune/cluster_layout.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/planner.hpp>
@@ -42,12 +42,7 @@ Cluster crosswise(int nodes, int ranks, double near_ns, double far_ns) {
 }
 
 Layout layout_of(const Cluster& cluster) {
-    const std::vector<NodePlace> places = cluster.places();
-    std::vector<int> nodes;
-    for (const NodePlace& place : places) {
-        nodes.push_back(place.node);
-    }
-    return Layout(nodes, {}, seats_of(cluster, places));
+    return corymb::layout_of(cluster, cluster.places(), 8);
 }
 
 TEST(NearRanks, StandTogether) {

@@ -2,8 +2,6 @@
 #include "../sim/models.hpp"
 #include "plan/channel_room.hpp"
 #include "plan/performed.hpp"
-#include "tune/messages_in_a_row.hpp"
-#include "tune/portfolio.hpp"
 #include "tune/turns.hpp"
 #include "tune/variant.hpp"
 

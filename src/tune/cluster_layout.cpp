@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tune/cluster_seats.hpp"
+#include "tune/cluster_layout.hpp"
 
 #include "machine/model/nearness.hpp"
+#include "machine/model/networks.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -32,8 +34,7 @@ std::vector<Members> members_of(int nodes, std::span<const NodePlace> places) {
     return members;
 }
 
-} // namespace
-
+/// Nothing where ranks lie as they are numbered.
 nodes::Seats seats_of(const Cluster& cluster, std::span<const NodePlace> places) {
     const auto all_cost_the_same = [](const NodeKind& kind) {
         return kind.machine.classes.size() == 1;
@@ -60,6 +61,16 @@ nodes::Seats seats_of(const Cluster& cluster, std::span<const NodePlace> places)
         }
     }
     return is_as_numbered ? nodes::Seats{} : seats;
+}
+
+} // namespace
+
+nodes::Layout layout_of(const Cluster& cluster, std::span<const NodePlace> places,
+                        std::uint64_t bytes) {
+    std::vector<int> node_of_rank;
+    std::ranges::transform(places, std::back_inserter(node_of_rank), &NodePlace::node);
+    return nodes::Layout(node_of_rank, message_ns_of_nodes(cluster, bytes),
+                         seats_of(cluster, places));
 }
 
 } // namespace corymb
