@@ -184,7 +184,8 @@ Arena::Chunk& Arena::new_chunk(std::size_t bytes, Offset next) {
     start.front = head;
     start.next = next;
     header().bytes += whole;
-    CORYMB_ASSERT(start.back - start.front >= bytes);
+    CORYMB_ASSERT(start.front >= sizeof(Chunk) && start.front + bytes <= start.back);
+    CORYMB_ASSERT(start.self == made && start.back <= start.bytes && start.bytes <= whole);
     return start;
 }
 

@@ -168,6 +168,18 @@ public:
         return *std::launder(reinterpret_cast<Word*>(payload + index * sizeof(Word)));
     }
 
+    /// For assertions, while nobody stores into the payload.
+    [[nodiscard]] static bool holds(std::byte* payload, const void* bytes, std::size_t length) {
+        const auto* source = static_cast<const std::byte*>(bytes);
+        for (std::size_t at = 0; at < length; at += sizeof(std::uint64_t)) {
+            const std::uint64_t word = Env::peek(payload_word(payload, at / sizeof(std::uint64_t)));
+            if (std::memcmp(&word, source + at, std::min(sizeof word, length - at)) != 0) {
+                return false;
+            }
+        }
+        return true;
+    }
+
     alignas(line_pair_bytes) Word published;
     alignas(line_pair_bytes) Word bound;
 
@@ -197,7 +209,7 @@ class BroadcastSender {
 public:
     BroadcastSender() noexcept = default;
     /// Goes on where an earlier publisher, which has ended, has stopped.
-    BroadcastSender(Ring& ring, const BroadcastShape& shape) noexcept
+    BroadcastSender(Ring& ring, const BroadcastShape& shape)
         : ring_(&ring), slots_(ring.slots(shape)), readers_(shape.readers),
           published_(ring.published.load(std::memory_order_relaxed)), slowest_(shape.readers) {
         const std::uint64_t word = slots_.word(published_).load(std::memory_order_relaxed);
@@ -205,6 +217,7 @@ public:
             word >> Ring::length_at != Ring::length_while_written) {
             ring.published.store(++published_, std::memory_order_relaxed); // It was whole.
         }
+        CORYMB_DEBUG_ASSERT(published_ == 0 || announces(published_));
         if (published_ != 0) {
             credited_ = published_ - slots_.count(); // Nothing is known of the readers.
         }
@@ -249,7 +262,7 @@ public:
             Ring::payload_word(payload, index)
                 .store(value, std::memory_order_release); // P3 release
         }
-        CORYMB_DEBUG_ASSERT(holds(payload, from, bytes));
+        CORYMB_DEBUG_ASSERT(Ring::holds(payload, from, bytes));
         word.store(Ring::word_of(published_, bytes), std::memory_order_release); // P1 release
         ring_->published.store(published_, std::memory_order_relaxed);
         CORYMB_DEBUG_ASSERT(Env::peek(slots_.word(published_ - 1)) ==
@@ -266,16 +279,9 @@ public:
 
 private:
     /// For assertions of the publisher, which alone stores the words.
-    [[nodiscard]] static bool holds(std::byte* payload, const void* from, std::size_t bytes) {
-        const auto* source = static_cast<const std::byte*>(from);
-        for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
-            const std::uint64_t word =
-                Env::peek(Ring::payload_word(payload, at / sizeof(std::uint64_t)));
-            if (std::memcmp(&word, source + at, std::min(sizeof word, bytes - at)) != 0) {
-                return false;
-            }
-        }
-        return true;
+    [[nodiscard]] bool announces(std::uint64_t number) const {
+        return (Env::peek(slots_.word(number - 1)) & Ring::number_mask) ==
+               (number & Ring::number_mask);
     }
     void look_anew() noexcept {
         ring_->bound.exchange(published_, std::memory_order_acquire); // P4 acquire
@@ -366,7 +372,7 @@ public:
             return overtaken_by(seen);
         }
         length = seen >> Ring::length_at;
-        CORYMB_ASSERT((seen & Ring::number_mask) == ((position_ + 1) & Ring::number_mask));
+        CORYMB_ASSERT(seen == Ring::word_of(position_ + 1, length));
         CORYMB_ASSERT(length <= slots_.payload_bytes());
         std::byte* const payload = slots_.payload(position_);
         for (std::size_t index = 0; index < Ring::words_of(length); ++index) {
@@ -379,8 +385,10 @@ public:
         if (static_cast<BroadcastKind>(tag_ & 3U) == BroadcastKind::block && position_ >= told_) {
             // Other reads may race with the publisher, and the reader finds out afterwards.
             Env::note_read(payload, length);
+            CORYMB_DEBUG_ASSERT(Ring::holds(payload, to, length));
         }
         ++position_;
+        CORYMB_ASSERT((seen & Ring::number_mask) == (position_ & Ring::number_mask));
         if (position_ - told_ >= tell_every_) {
             settle();
         }

@@ -107,10 +107,12 @@ public:
     /// The call is none, and is to be made again. Only after `ends` has returned false.
     void take_back() noexcept { --call_[parity()]; }
     /// What a rank has told in the term that has ended.
-    [[nodiscard]] Facts facts(std::size_t rank) const noexcept {
+    [[nodiscard]] Facts facts(std::size_t rank) const {
         Facts of_rank;
         const auto& there = facts_[parity() * ranks_ + rank];
         std::memcpy(of_rank.data(), there.view(sizeof of_rank), sizeof of_rank);
+        CORYMB_DEBUG_ASSERT(
+            std::memcmp(of_rank.data(), there.view(sizeof of_rank), sizeof of_rank) == 0);
         return of_rank;
     }
     /// After the end of a term.

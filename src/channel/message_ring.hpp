@@ -63,6 +63,12 @@ public:
         return {reinterpret_cast<std::byte*>(this) + sizeof(MessageRing), shape};
     }
 
+    /// The word of message `number`, counted from 1.
+    [[nodiscard]] static constexpr std::uint64_t word_of(std::uint64_t number,
+                                                         std::size_t length) noexcept {
+        return (number & 0xffffffffU) | std::uint64_t{length} << 32U;
+    }
+
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> consumed;
 };
 
@@ -101,8 +107,8 @@ public:
         CORYMB_ASSERT(sent_ - credited_ < slots_.count());
         CORYMB_ASSERT(length <= slots_.payload_bytes());
         CORYMB_DEBUG_ASSERT(announces(sent_ < slots_.count() ? 0 : sent_ + 1 - slots_.count()));
-        const std::uint64_t word = ((sent_ + 1) & 0xffffffffU) | std::uint64_t{length} << 32U;
-        slots_.word(sent_).store(word, std::memory_order_release); // P1 release
+        slots_.word(sent_).store(MessageRing<Env>::word_of(sent_ + 1, length),
+                                 std::memory_order_release); // P1 release
         CORYMB_DEBUG_ASSERT(announces(sent_ + 1));
         ++sent_;
     }
@@ -174,7 +180,7 @@ public:
         }
         message.bytes = slots_.payload(consumed_);
         message.length = seen >> 32U;
-        CORYMB_ASSERT(static_cast<std::uint32_t>(seen - consumed_) == 1);
+        CORYMB_ASSERT(seen == MessageRing<Env>::word_of(consumed_ + 1, message.length));
         CORYMB_ASSERT(message.length <= slots_.payload_bytes());
         Env::note_read(message.bytes, message.length);
         return true;

@@ -81,6 +81,10 @@ public:
     static constexpr std::size_t payload_bytes = Payload;
     static constexpr std::size_t credit_every = CreditEvery;
     static constexpr std::size_t brief_bytes = cache_line_bytes - sizeof(std::uint64_t);
+    /// Whether a payload of `count` bytes lies beside the word.
+    [[nodiscard]] static constexpr bool is_brief(std::size_t count) noexcept {
+        return count <= brief_bytes;
+    }
 
     using Bytes = typename Env::template Bytes<Payload>;
     using Brief = typename Env::template Bytes<brief_bytes>;
@@ -190,7 +194,7 @@ private:
     template <class Slot>
     void fill(Slot& slot, const void* from, std::size_t count) {
         if constexpr (requires { slot.brief; }) {
-            if (count <= Ring::brief_bytes) {
+            if (Ring::is_brief(count)) {
                 slot.brief.put(from, count);
                 return;
             }
@@ -207,7 +211,7 @@ private:
     [[nodiscard]] static bool holds(const Slot& slot, const void* from, std::size_t count) {
         const std::byte* payload = nullptr;
         if constexpr (requires { slot.brief; }) {
-            payload = count <= Ring::brief_bytes ? slot.brief.view(count) : nullptr;
+            payload = Ring::is_brief(count) ? slot.brief.view(count) : nullptr;
         }
         payload = payload == nullptr ? slot.payload.view(count) : payload;
         return count == 0 || std::memcmp(payload, from, count) == 0;
@@ -264,7 +268,7 @@ public:
         }
         CORYMB_ASSERT(static_cast<std::uint16_t>(word - consumed_) == 1);
         if constexpr (requires { slot.brief; }) {
-            if (count <= Ring::brief_bytes) {
+            if (Ring::is_brief(count)) {
                 return slot.brief.view(count);
             }
         }

@@ -59,9 +59,10 @@ public:
         Atomic<Number> lost;
         typename Env::template Bytes<sizeof(Task)> task;
 
-        [[nodiscard]] Task read() const noexcept {
+        [[nodiscard]] Task read() const {
             Task copy;
             std::memcpy(&copy, task.view(sizeof copy), sizeof copy);
+            CORYMB_DEBUG_ASSERT(std::memcmp(&copy, task.view(sizeof copy), sizeof copy) == 0);
             return copy;
         }
     };

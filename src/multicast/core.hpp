@@ -152,7 +152,7 @@ public:
     [[nodiscard]] Number number(std::uint32_t slot) const noexcept {
         return head(slot).phase.load(std::memory_order_relaxed) / 2;
     }
-    // The word that waiters look at.
+    // The words that waiters look at.
     [[nodiscard]] const Word& posted(std::uint32_t slot, Position p) const noexcept {
         return node(slot, p).posted;
     }
@@ -202,7 +202,7 @@ public:
             }
             own.done.store(phase / 2, std::memory_order_release); // P6 release
         }
-        return true; // Hints that are left in the mail do no harm.
+        return true; // Hints left in the mail do no harm.
     }
 
     /// Owner of `p`: is a member from now on; it polls.
@@ -293,7 +293,9 @@ public:
                 members &= ~bit_of(initiator);
             }
             fields_.named(slot)[word].store(members, std::memory_order_relaxed);
+            CORYMB_DEBUG_ASSERT(Env::peek(fields_.named(slot)[word]) == members);
         }
+        CORYMB_DEBUG_ASSERT(is_member == this->is_member(initiator) && !is_named(slot, initiator));
         own.payload.put(payload, count);
         own.left.store(by_messages() ? shape_.size : bias, std::memory_order_relaxed);
         own.phase.store(2 * number, std::memory_order_release); // P2 release
@@ -315,8 +317,8 @@ public:
         const std::uint32_t before = left.load(std::memory_order_relaxed);
         Position next = shape_.size - before;
         const bool is_end = answers_.follow(fields_, slot, number(slot), next, shape_.size);
-        if (shape_.size - next != before) {
-            left.store(shape_.size - next, std::memory_order_relaxed);
+        if (const Position rest = shape_.size - next; rest != before) {
+            left.store(rest, std::memory_order_relaxed);
         }
         return is_end;
     }
@@ -340,9 +342,8 @@ public:
     }
     /// The slot of a complete call, after the last look at it.
     void finish(std::uint32_t slot) noexcept {
-        auto& left = head(slot).left;
-        if (left.load(std::memory_order_relaxed) != 0) { // Counters that somebody has left.
-            left.store(0, std::memory_order_relaxed);
+        if (auto& left = head(slot).left; left.load(std::memory_order_relaxed) != 0) {
+            left.store(0, std::memory_order_relaxed); // Counters that somebody has left.
         }
         head(slot).busy.store(0, std::memory_order_release); // P5 release
     }
@@ -570,8 +571,7 @@ private:
         CORYMB_ASSERT(before >= by && before <= bias);
         return before - by;
     }
-    /// Counts one answer for a position's counter, and for its ancestors' as far as it was the
-    /// last.
+    /// Counts one answer at a position, and at its ancestors as far as it was the last.
     void arrive(std::uint32_t slot, std::uint32_t at) {
         while (at < shape_.size) {
             Node& of = node(slot, at);

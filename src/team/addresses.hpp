@@ -2,9 +2,12 @@
 // Messages of one line in which ranks tell each other the places of their buffers.
 #pragma once
 
+#include "base/assert.hpp"
+
 #include <corymb/plan.hpp>
 
 #include <cstddef>
+#include <cstring>
 
 namespace corymb::team {
 
@@ -30,5 +33,14 @@ struct Room {
     Address from;
 };
 static_assert(sizeof(Room) <= line_payload_bytes);
+
+/// An Address, or a Room, out of a message.
+template <class Places>
+[[nodiscard]] Places places_in(const std::byte* message) {
+    Places places;
+    std::memcpy(&places, message, sizeof places);
+    CORYMB_DEBUG_ASSERT(std::memcmp(&places, message, sizeof places) == 0);
+    return places;
+}
 
 } // namespace corymb::team

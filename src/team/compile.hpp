@@ -9,6 +9,7 @@
 #include "team/addresses.hpp"
 #include "team/program.hpp"
 #include "team/row_of_waits.hpp"
+#include "team/translation.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
@@ -77,10 +78,13 @@ public:
             }
             CORYMB_ASSERT(compiled.code == Opcode::copy || compiled.code == Opcode::far ||
                           (compiled.peer != nullptr) != (compiled.end != nullptr));
-            CORYMB_DEBUG_ASSERT(compiled.peer == nullptr || is_connected(compiled));
+            CORYMB_DEBUG_ASSERT(is_connected(compiled));
+            CORYMB_DEBUG_ASSERT(says(compiled, step, plan.block_count));
             program.steps.push_back(compiled);
         }
         CORYMB_ASSERT(program.steps.size() == steps.size());
+        CORYMB_ASSERT(program.block_count == plan.block_count &&
+                      program.scratch_blocks == plan.scratch_blocks);
         mark_rows(program.steps);
         return program;
     }
@@ -156,10 +160,22 @@ private:
         compiled.from = places_of(of.from, plan.block_count);
     }
 
+    /// For assertions: the step's publication is that of the rank that it names, or of this one.
+    bool is_connected(const PublicationEnd<Env>& end, Rank publisher) {
+        return end.process == process_of(publisher) &&
+               end.publisher_spot == &fabric_->state(publisher).spot;
+    }
     /// For assertions: the step's channel is the one of its two ranks, in its direction.
     bool is_connected(const CompiledStep<Env>& step) {
+        if (step.peer == nullptr) {
+            const bool reads = step.code == Opcode::observe || step.code == Opcode::read_line ||
+                               step.code == Opcode::read_address;
+            return step.end == nullptr || is_connected(*step.end, reads ? step.awaited : rank_);
+        }
         const Peer<Env>& to = *step.peer;
-        const bool is_own_spot = to.spot == &fabric_->state(step.awaited).spot;
+        const bool is_own_spot = to.spot == &fabric_->state(step.awaited).spot &&
+                                 to.process == process_of(step.awaited) &&
+                                 to.mark.value == fabric_->state(step.awaited).mark.value;
         const auto leads = [&](Kind kind, const void* channel, bool sends) {
             return fabric_->is_edge(kind, sends ? rank_ : to.rank, sends ? to.rank : rank_,
                                     channel);

@@ -80,14 +80,17 @@ public:
         messages_ = activation.messages;
         Compiled* const first = program.steps.data();
         Compiled* const last = first + program.steps.size();
-        CORYMB_ASSERT(activation.step <= program.steps.size());
+        CORYMB_ASSERT(operands_ == activation.operands);
+        CORYMB_ASSERT(operands_ != nullptr && activation.step <= program.steps.size());
         Compiled* step = first + activation.step;
         Compiled* const end = step + std::min(steps_max, static_cast<std::size_t>(last - step));
-        while (step != end &&
-               checked(*step, *operands_, block_count_, offset_, [&] { return perform(*step); })) {
+        bool goes_on = true;
+        while (step != end && (goes_on = checked(*step, *operands_, block_count_, offset_,
+                                                 [&] { return perform(*step); }))) {
             ++step;
         }
         CORYMB_ASSERT(step >= first + activation.step && step <= end);
+        CORYMB_ASSERT(step == end || !goes_on);
         activation.step = static_cast<std::size_t>(step - first);
         activation.offset = offset_;
         return step == last;
@@ -99,8 +102,22 @@ public:
         const std::size_t blocks = std::max<std::size_t>(1, program.block_count);
         Compiled* step = program.steps.data();
         Compiled* const last = step + program.steps.size();
-        while (step != last && checked(*step, operands, blocks, 0,
-                                       [&] { return hand_over(*step, operands, blocks); })) {
+        const auto what = [&] {
+            return team::bytes_of(operands, step->from, blocks);
+        };
+        // False, and nothing done, where the step may have to wait, or has more to do.
+        const auto hand_over = [&] {
+            switch (step->code) {
+            case Opcode::signal: return signal(*step->peer, operands.signature);
+            case Opcode::meet_signal: return meet_put(*step, {nullptr, 0}, operands.signature);
+            case Opcode::meet_put: return meet_put(*step, what(), operands.signature);
+            case Opcode::send_line:
+                return step->peer->line_out.has_room() &&
+                       send_line(*step->peer, what(), operands.signature);
+            default: return false;
+            }
+        };
+        while (step != last && checked(*step, operands, blocks, 0, hand_over)) {
             ++step;
         }
         return static_cast<std::size_t>(step - program.steps.data());
@@ -115,22 +132,6 @@ public:
 private:
     using Compiled = CompiledStep<Env>;
     using LineReceiver = channel::SlotReceiver<Env, LineRing<Env>>;
-
-    /// False, and nothing done, where the step may have to wait, or has more to do.
-    bool hand_over(Compiled& step, const Operands& operands, std::size_t block_count) {
-        const auto what = [&] {
-            return team::bytes_of(operands, step.from, block_count);
-        };
-        switch (step.code) {
-        case Opcode::signal: return signal(*step.peer, operands.signature);
-        case Opcode::meet_signal: return meet_put(step, {nullptr, 0}, operands.signature);
-        case Opcode::meet_put: return meet_put(step, what(), operands.signature);
-        case Opcode::send_line:
-            return step.peer->line_out.has_room() &&
-                   send_line(*step.peer, what(), operands.signature);
-        default: return false;
-        }
-    }
 
     bool perform(Compiled& step) {
         waiter_->expect(channel::Awaited(step.awaited, step));
@@ -204,6 +205,7 @@ private:
             return;
         }
         const std::byte* own = bytes_of(step.from).data + offset;
+        CORYMB_DEBUG_ASSERT(!operands_->is_whole || to.bytes == bytes_of(step.from).bytes);
         Env::note_read(own, to.bytes);
         const std::size_t element = operands_->element_bytes;
         const std::size_t count = to.bytes == element ? 1 : to.bytes / element; // Divisions last.
@@ -306,6 +308,7 @@ private:
             peer.spot->wake_if_parked(own_key_);
             offset_ += part;
         } while (offset_ < what.bytes);
+        CORYMB_ASSERT(offset_ == what.bytes);
         offset_ = 0;
         return true;
     }
@@ -313,6 +316,7 @@ private:
     bool receive_cells(const Compiled& step) {
         const Address to = bytes_of(step.to);
         const bool is_staged = step.fold && operands_->outgrow_a_cell(to.bytes);
+        CORYMB_ASSERT(!is_staged || operands_->staging != nullptr);
         do {
             CORYMB_ASSERT(offset_ <= to.bytes);
             const std::size_t part = std::min(operands_->cell_length(), to.bytes - offset_);
@@ -332,6 +336,7 @@ private:
             }
             offset_ += part;
         } while (offset_ < to.bytes);
+        CORYMB_ASSERT(offset_ == to.bytes);
         offset_ = 0;
         if (is_staged) [[unlikely]] {
             arrive(step, operands_->staging, to, 0);
@@ -409,7 +414,6 @@ private:
         return is_done;
     }
 
-    /// `arrive` for ProcessCopies.
     auto arriving(const Compiled& step) {
         return [this, &step](const std::byte* incoming, std::size_t offset, const Address& to) {
             arrive(step, incoming, to, offset);
@@ -435,7 +439,7 @@ private:
         if (payload == nullptr) {
             return false;
         }
-        std::memcpy(&there, payload, sizeof there);
+        there = places_in<Places>(payload);
         release_message(peer);
         return true;
     }
@@ -444,10 +448,7 @@ private:
     bool pull_copy(const Compiled& step, const Address& to) {
         if (offset_ == 0) {
             Address there;
-            if (!receive_places(*step.peer, there)) {
-                return false;
-            }
-            if (!agree(there.bytes, to.bytes)) [[unlikely]] {
+            if (!receive_places(*step.peer, there) || !agree(there.bytes, to.bytes)) {
                 return false;
             }
             CORYMB_ASSERT(there.data == nullptr); // The bytes are in cells.
@@ -465,8 +466,7 @@ private:
         if (payload == nullptr) {
             return false;
         }
-        Address there;
-        std::memcpy(&there, payload, sizeof there);
+        const auto there = places_in<Address>(payload);
         const bool is_expected = agree(there.bytes, to.bytes);
         if (is_expected) {
             arrive(step, payload + sizeof there, to, 0);
@@ -572,8 +572,7 @@ private:
         if (payload == nullptr) {
             return false;
         }
-        Address there;
-        std::memcpy(&there, payload, sizeof there);
+        auto there = places_in<Address>(payload);
         release_publication(end);
         if (step.cells != 0) {
             const Excerpt& excerpt = end.excerpts[step.cells - 1];

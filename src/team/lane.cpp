@@ -69,6 +69,7 @@ void LaneEnd::ask(const team::PlanKey& key, Programs& programs, bool for_best) {
         ++programs.turn;
         CORYMB_ASSERT(programs.turn <= TeamPlans::turns_max);
     }
+    CORYMB_ASSERT(!programs.all.empty());
     programs.all.back()->calls_left = programs.is_last || programs.turn == TeamPlans::turns_max
                                           ? std::numeric_limits<std::uint32_t>::max()
                                           : calls_after(programs.turn - 1);

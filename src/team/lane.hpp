@@ -48,6 +48,7 @@ public:
     /// the plan source or check_plan throws.
     Program& program_for(const team::PlanKey& key) {
         if (last_ != nullptr && key == last_key_ && counts(*last_)) [[likely]] {
+            CORYMB_DEBUG_ASSERT(last_ == programs_[key].all.back().get());
             return *last_;
         }
         return find_or_compile(key);

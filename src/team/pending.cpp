@@ -72,6 +72,8 @@ void Pending::keep_spare(std::unique_ptr<LaneOperation> operation) noexcept {
 }
 
 void Pending::prepare(LaneOperation& operation, const team::Operands& operands) {
+    CORYMB_ASSERT(operation.queue != nullptr && operation.activation.program != nullptr);
+    CORYMB_ASSERT(operation.has_own_lane == (operation.queue->lane->id() >= team::first_own_lane));
     const auto& program = *operation.activation.program;
     operation.operands = operands;
     set_block_bytes(operation.operands, program);
@@ -128,6 +130,7 @@ Pending::Collectives& Pending::collectives_in_turn() {
     if (known == nullptr) {
         known = &collectives(1 + turn);
     }
+    CORYMB_ASSERT(known != nullptr && known->queue.lane->id() == 1 + turn);
     return *known;
 }
 
@@ -173,6 +176,8 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
     try {
         operation.queue = &messages_with(key);
         operation.activation.program = &pair_end_.pair_program(key);
+        CORYMB_ASSERT((operation.activation.program->steps.front().from.end_part != 0) ==
+                      (key.direction == team::Direction::send));
     } catch (...) {
         forget(operation);
         tell_broken_invariant(*shared_, rank_);
@@ -188,6 +193,7 @@ LaneOperation& Pending::make_pair(const team::PairKey& key, const team::Operands
 
 [[gnu::flatten]] void Pending::start(Operation& given) {
     auto& operation = queued(given);
+    CORYMB_ASSERT(operation.activation.operands == &operation.operands);
     shared_->throw_if_broken();
     Queue& queue = *operation.queue;
     make_room_for(queue);

@@ -50,7 +50,7 @@ struct Places {
 };
 
 /// The places of `blocks` in a plan whose parts have `block_count` blocks.
-[[nodiscard]] inline Places places_of(const Blocks& blocks, std::uint32_t block_count) noexcept {
+[[nodiscard]] inline Places places_of(const Blocks& blocks, std::uint32_t block_count) {
     if (blocks.count == 0) {
         return {};
     }
@@ -59,6 +59,8 @@ struct Places {
                   end / block_count, end % block_count};
     places.is_one_part = blocks.first == 0 && end == block_count;
     CORYMB_ASSERT(places.first_block < block_count && places.end_block < block_count);
+    CORYMB_ASSERT(places.is_one_part ==
+                  (blocks.first == 0 && places.end_part == 1 && places.end_block == 0));
     CORYMB_ASSERT(places.first_part * block_count + places.first_block == blocks.first);
     CORYMB_ASSERT(places.end_part * block_count + places.end_block == blocks.first + blocks.count);
     return places;

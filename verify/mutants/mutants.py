@@ -5,7 +5,8 @@ change a result are stopped by an assertion before a wrong result leaves a call.
 
 A mutant flips a comparison, moves its bound or a literal 1 by one, drops a store, or swaps two
 arguments. One build holds all mutants (mutant.hpp); the driver activates one by its number. A
-mutant counts if the driver, without assertions, sees a wrong result, an error, a crash or a hang.
+mutant counts if the driver, without assertions, sees a wrong result. Those that crash, or end in an
+error or by a deadline, let no wrong result out of a call, and are listed apart.
 """
 
 import argparse
@@ -409,7 +410,13 @@ class Outcome:
 
     @property
     def changes(self) -> bool:
-        return self.without != "nothing"
+        """Without assertions a wrong result leaves a call."""
+        return self.without == "wrong result"
+
+    @property
+    def ends(self) -> bool:
+        """Without assertions the program crashes, or the call ends in an error or by a deadline."""
+        return self.without not in ("nothing", "wrong result")
 
 
 def judge(build: Build, mutant: Mutant, seconds: float) -> Outcome:
@@ -443,6 +450,16 @@ def draw(build: Build, seed: int, count: int, seconds: float, jobs: int) -> list
     return outcomes
 
 
+def rows(outcomes: list[Outcome]) -> list[str]:
+    lines = ["| place | mutant | code | without assertions | stopped by |", "|---|---|---|---|---|"]
+    for o in sorted(outcomes, key=lambda o: (o.mutant.file, o.mutant.line)):
+        code = o.mutant.what.replace("|", "\\|")
+        code = code if len(code) <= 60 else code[:57] + "..."
+        lines.append(f"| `{o.mutant.file}:{o.mutant.line}` | {o.mutant.kind} | `{code}` |"
+                     f" {o.without} | {stopped_by(o)} |")  # fmt: skip
+    return lines
+
+
 def is_stopped(verdict: str) -> bool:
     return verdict.startswith("assertion")
 
@@ -455,6 +472,7 @@ def stopped_by(outcome: Outcome) -> str:
 
 def table(seed: int, outcomes: list[Outcome]) -> str:
     changing = [o for o in outcomes if o.changes]
+    ending = [o for o in outcomes if o.ends]
     stopped = Counter(stopped_by(o) for o in changing)
     lines = [
         f"## Seed {seed}",
@@ -463,15 +481,14 @@ def table(seed: int, outcomes: list[Outcome]) -> str:
         f"Assertions stop {len(changing) - stopped['-']} of these, those of every build"
         f" {stopped['always on']}.",
         "",
-        "| place | mutant | code | without assertions | stopped by |",
-        "|---|---|---|---|---|",
+        *rows(changing),
+        "",
+        f"These {len(ending)} crash, or end in an error or by a deadline. Assertions are first at"
+        f" {sum(stopped_by(o) != '-' for o in ending)}:",
+        "",
+        *rows(ending),
     ]
-    for o in sorted(changing, key=lambda o: (o.mutant.file, o.mutant.line)):
-        code = o.mutant.what.replace("|", "\\|")
-        code = code if len(code) <= 60 else code[:57] + "..."
-        lines.append(f"| `{o.mutant.file}:{o.mutant.line}` | {o.mutant.kind} | `{code}` |"
-                     f" {o.without} | {stopped_by(o)} |")  # fmt: skip
-    same = [o for o in outcomes if not o.changes]
+    same = [o for o in outcomes if not (o.changes or o.ends)]
     lines += ["", f"These {len(same)} change nothing that the driver sees:", ""]
     by_file: dict[str, list[str]] = {}
     for o in sorted(same, key=lambda o: (o.mutant.file, o.mutant.line)):
