@@ -181,9 +181,10 @@ public:
     /// A descriptor of the group's memory, inherited by child processes, which the caller closes.
     /// Throws Errc::invalid_argument for a group that is not `between_processes`.
     [[nodiscard]] int make_descriptor() const;
-    /// Makes this thread `rank`; messages may have been sent to it already. Throws
-    /// Errc::invalid_argument when the rank is out of range or taken; a rank that has left stays
-    /// taken.
+    /// Makes this thread `rank`; messages may have been sent to it already. A rank that has closed
+    /// its mailbox, or whose process has ended, can be taken again: what was sent to it before and
+    /// not read is lost, what it has sent still arrives. Throws Errc::invalid_argument when the
+    /// rank is out of range or taken, or has left a group with the protocol `srbp`.
     [[nodiscard]] Mailbox join(Rank rank);
 
     [[nodiscard]] int size() const noexcept;

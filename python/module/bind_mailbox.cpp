@@ -127,7 +127,10 @@ void bind_group(nb::module_& module) {
              "A descriptor for child processes, of a group between processes; close it.")
         .def(
             "join", [](MailboxGroup& self, Rank rank) { return PythonMailbox{self.join(rank)}; },
-            nb::arg("rank"), "This thread becomes `rank`, once in the group's life.")
+            nb::arg("rank"),
+            "This thread becomes `rank`. One that has left or died can be taken again, but not "
+            "with "
+            "protocol 'srbp'.")
         .def_prop_ro("size", &MailboxGroup::size, "Number of members.")
         .def_prop_ro(
             "protocol",

@@ -19,13 +19,18 @@
 //   receiver  1. look at the word of the next slot; the message is there when the word has its
 //             number (P1); 2. use the payload in place; 3. count it as consumed and, every
 //             quarter of the ring and when told to settle, store `consumed` (P2).
+//   successor the holder of an end may have ended; who takes its place goes on with the ring. A
+//             sender counts the words behind `consumed`. A receiver passes over what is there, and
+//             stores `consumed`.
 //   A batch is several messages of which only the last is followed by whatever notifies the
 //   receiver; each is visible as soon as its word is.
 //
 // Order:
 //   P1: release store of slot[k].word in commit -> acquire load in receive: publishes the payload.
-//   P2: release store of `consumed` in settle -> acquire load in reserve: the receiver's reads of
-//       the slot come before the sender's next writes to it.
+//   P2: release store of `consumed` in settle -> acquire load in reserve and successor: the
+//       receiver's reads of the slot come before the sender's next writes to it.
+//   All that the holder of an end has done comes before its successor takes its place. So words
+//   need no order there: a sender's are its own, and a receiver does not read what it passes over.
 //
 // Progress: wait-free but for the waiters that are passed in. After `settle` the sender finds all
 // slots that are consumed. Numbers are 32 bits on the wire; a slot's last word has the number
@@ -62,6 +67,17 @@ public:
     [[nodiscard]] MessageSlots<Env> slots(const SlotShape& shape) noexcept {
         return {reinterpret_cast<std::byte*>(this) + sizeof(MessageRing), shape};
     }
+    /// Messages that have gone into the ring, at least, of which `first` were consumed.
+    [[nodiscard]] std::uint64_t sent_after(const SlotShape& shape, std::uint64_t first) noexcept {
+        const auto all = slots(shape);
+        std::uint64_t sent = first;
+        while (sent - first < all.count() &&
+               static_cast<std::uint32_t>(all.word(sent).load(std::memory_order_relaxed)) ==
+                   static_cast<std::uint32_t>(sent + 1)) {
+            ++sent;
+        }
+        return sent;
+    }
 
     /// The word of message `number`, counted from 1.
     [[nodiscard]] static constexpr std::uint64_t word_of(std::uint64_t number,
@@ -80,6 +96,14 @@ public:
     /// `start` messages have gone through the ring already; checks begin near the wrap with it.
     MessageSender(MessageRing<Env>& ring, const SlotShape& shape, std::uint64_t start = 0) noexcept
         : ring_(&ring), slots_(ring.slots(shape)), sent_(start), credited_(start) {}
+    /// Goes on where an earlier sender, which has ended, has stopped.
+    [[nodiscard]] static MessageSender successor(MessageRing<Env>& ring,
+                                                 const SlotShape& shape) noexcept {
+        MessageSender made(ring, shape,
+                           ring.consumed.load(std::memory_order_acquire)); // P2 acquire
+        made.sent_ = ring.sent_after(shape, made.credited_);
+        return made;
+    }
 
     [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
 
@@ -162,6 +186,15 @@ public:
         : ring_(&ring), slots_(ring.slots(shape)),
           credit_every_(std::max<std::uint64_t>(slots_.count() / 4, 1)), consumed_(start),
           told_(start) {}
+    /// In the place of an earlier receiver, which has ended: passes over the messages that are
+    /// there.
+    [[nodiscard]] static MessageReceiver successor(MessageRing<Env>& ring,
+                                                   const SlotShape& shape) noexcept {
+        MessageReceiver made(ring, shape, ring.consumed.load(std::memory_order_relaxed));
+        made.consumed_ = ring.sent_after(shape, made.told_);
+        made.settle();
+        return made;
+    }
 
     [[nodiscard]] bool is_open() const noexcept { return ring_ != nullptr; }
     [[nodiscard]] std::uint64_t slots() const noexcept { return slots_.count(); }

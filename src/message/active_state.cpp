@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "message/active_state.hpp"
 
+#include "base/clock.hpp"
 #include "base/wait_clock.hpp"
 
 #include <algorithm>
@@ -39,7 +40,8 @@ std::vector<std::byte> framed(const ActiveHeader& header, std::span<const std::b
 ActiveState::ActiveState(Mailbox of, std::chrono::nanoseconds limit)
     : box(std::move(of)), rank(box->rank()), size(box->size()),
       bytes_max(box->message_bytes() - std::min(box->message_bytes(), active_header_bytes)),
-      deadline_ns(bounded_ns(limit)), frame_(active_header_bytes + bytes_max) {
+      deadline_ns(bounded_ns(limit)), next_number_(static_cast<std::uint64_t>(now_ns())),
+      frame_(active_header_bytes + bytes_max) {
     if (limit.count() < 0) {
         throw Error(Errc::invalid_argument,
                     "the deadline of active messages is negative; give the longest wait");

@@ -83,7 +83,8 @@ private:
     void fail(Rank rank, const std::exception_ptr& error);
     [[nodiscard]] std::exception_ptr departure_of(Rank gone);
 
-    std::uint64_t next_number_ = 1;
+    /// Begins with the clock: answers to an earlier holder of the rank are none to this one.
+    std::uint64_t next_number_;
     std::deque<Message> unsent_;
     std::vector<std::byte> frame_; ///< Frame of an answer that is being made.
     std::size_t served_ = 0;

@@ -39,8 +39,8 @@ MailboxShared::MailboxShared(std::shared_ptr<SharedMemory> with)
       options(options_in(*this)), cpus(channel::WaiterCpus::of(arena())),
       post(arena(), size, options) {}
 
-std::vector<Rank> MailboxShared::look_after() {
-    std::vector<Rank> ended;
+std::vector<MailboxShared::Ended> MailboxShared::look_after() {
+    std::vector<Ended> ended;
     if (!is_machine_wide()) {
         return ended;
     }
@@ -55,8 +55,9 @@ std::vector<Rank> MailboxShared::look_after() {
         return was_open;
     });
     for (Rank rank = 0; rank < size; ++rank) {
-        if (place(static_cast<std::size_t>(rank)).lost_pid != 0) {
-            ended.push_back(rank);
+        const group::Place& held = place(static_cast<std::size_t>(rank));
+        if (held.lost_pid != 0) {
+            ended.push_back({rank, held.lost_pid, held.pid == 0});
         }
     }
     return ended;

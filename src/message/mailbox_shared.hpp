@@ -10,8 +10,10 @@
 
 #include <corymb/mailbox.hpp>
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb::detail {
@@ -26,9 +28,19 @@ struct MailboxShared : group::Group {
     /// Opens the memory of another process. Throws as MailboxGroup::open.
     explicit MailboxShared(std::shared_ptr<SharedMemory> with);
 
-    /// Looks after the processes of all members. Returns the members that have ever ended without
-    /// closing their mailbox.
-    std::vector<Rank> look_after();
+    /// A member whose process has ended without closing its mailbox.
+    struct Ended {
+        Rank rank;
+        std::uint32_t pid;
+        bool is_away; ///< Nobody has taken its place since.
+
+        friend bool operator<(const Ended& a, const Ended& b) noexcept {
+            return std::pair(a.rank, a.pid) < std::pair(b.rank, b.pid);
+        }
+    };
+    /// Looks after the processes of all members. Returns the last one of each rank that has ended
+    /// without closing its mailbox, by rank.
+    std::vector<Ended> look_after();
 
     const int size;
     const MailboxOptions options;

@@ -37,6 +37,18 @@ private:
     void (T::*call_)() noexcept;
 };
 
+[[noreturn]] void throw_ended(const std::vector<MailboxShared::Ended>& members, const char* what) {
+    std::string names;
+    std::vector<Rank> ranks;
+    for (const auto& [other, pid, is_away] : members) {
+        names += (names.empty() ? "rank " : ", rank ") + std::to_string(other) + " (pid " +
+                 std::to_string(pid) + ")";
+        ranks.push_back(other);
+    }
+    throw Error(Errc::team_broken, names + " ended without closing its mailbox: " + what,
+                std::move(ranks));
+}
+
 std::string members(int size) {
     return "the group has " + std::to_string(size) + (size == 1 ? " member" : " members");
 }
@@ -58,17 +70,41 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
         in_.resize(size);
         sources_.resize(message::Vector::words(size));
     }
-    const std::lock_guard lock(group->memory());
-    const std::uint32_t state = box_->state.load(std::memory_order_relaxed);
-    if (state != Box::free) {
-        const char* why = state == Box::open     ? " is taken"
-                          : state == Box::closed ? " has closed its mailbox"
-                                                 : " had a process that has ended";
-        throw Error(Errc::invalid_argument,
-                    "rank " + std::to_string(rank) + why + "; each rank joins once", {rank});
+    static_cast<void>(group->look_after()); // Nobody may have noticed that the holder has ended.
+    {
+        const std::lock_guard lock(group->memory());
+        const std::uint32_t state = box_->state.load(std::memory_order_relaxed);
+        if (state == Box::open) {
+            throw Error(Errc::invalid_argument, "rank " + std::to_string(rank) + " is taken",
+                        {rank});
+        }
+        if (state != Box::free) {
+            succeed();
+        }
+        group->take(static_cast<std::size_t>(rank));
+        box_->state.store(Box::open, std::memory_order_relaxed);
     }
-    group->take(static_cast<std::size_t>(rank));
-    box_->state.store(Box::open, std::memory_order_relaxed);
+    box_->room.wake_if_parked(); // What was not read is out of the way.
+}
+
+void MailboxState::succeed() {
+    if (is_srbp) {
+        throw Error(Errc::invalid_argument,
+                    "rank " + std::to_string(rank) + " has left, and with srbp each rank joins " +
+                        "once: nobody else knows how much of a ring that all share is its own; " +
+                        "make the group with ring or nvp",
+                    {rank});
+    }
+    box_->spot.retract();
+    const auto& post = group->post;
+    for (std::size_t source = 0; source < in_.size(); ++source) {
+        if (message::Ring* const ring = post.find_ring(static_cast<Rank>(source), rank)) {
+            in_[source] = channel::MessageReceiver<Env>::successor(*ring, post.ring_shape());
+            sources_[source / message::Vector::peers_per_word] |=
+                std::uint64_t{1} << source % message::Vector::peers_per_word;
+            has_sources_ = true;
+        }
+    }
 }
 
 MailboxState::~MailboxState() {
@@ -119,7 +155,9 @@ MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
     }
     if (const auto state = way.box->state.load(std::memory_order_relaxed); state >= Box::closed) {
         if (state == Box::ended) {
-            throw_ended({to}, "send it nothing more");
+            const std::lock_guard lock(group->memory());
+            throw_ended({{to, group->process_of(static_cast<std::size_t>(to)), true}},
+                        "send it nothing more");
         }
         throw Error(Errc::invalid_argument,
                     "rank " + std::to_string(to) + " has closed its mailbox: send it nothing more",
@@ -128,28 +166,15 @@ MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
     return way;
 }
 
-void MailboxState::throw_ended(std::vector<Rank> ranks, const char* what) {
-    std::string names;
-    {
-        const std::lock_guard lock(group->memory());
-        for (const Rank other : ranks) {
-            const std::uint32_t pid = group->process_of(static_cast<std::size_t>(other));
-            names += (names.empty() ? "rank " : ", rank ") + std::to_string(other) + " (pid " +
-                     std::to_string(pid) + ")";
-        }
-    }
-    throw Error(Errc::team_broken, names + " ended without closing its mailbox: " + what,
-                std::move(ranks));
-}
-
 void MailboxState::suspect(Rank to) {
     if (!group->is_machine_wide() || now_ns() - looked_at_ < group::look_every_ns) {
         return;
     }
     looked_at_ = now_ns();
-    const std::vector<Rank> ended = group->look_after();
-    if (std::ranges::find(ended, to) != ended.end()) {
-        throw_ended({to}, "send it nothing more");
+    for (const auto& ended : group->look_after()) {
+        if (ended.rank == to && ended.is_away) {
+            throw_ended({ended}, "send it nothing more");
+        }
     }
 }
 
@@ -172,7 +197,8 @@ void MailboxState::open(Out& to, Rank number) {
         to.shared_ring = {post.shared_ring(number), post.shared_shape(),
                           static_cast<std::size_t>(rank)};
     } else {
-        to.ring = {post.ring(rank, number), post.ring_shape()};
+        to.ring =
+            channel::MessageSender<Env>::successor(post.ring(rank, number), post.ring_shape());
         to.vector = &post.vector(number);
     }
     to.box = &post.box(number);
@@ -327,15 +353,16 @@ void MailboxState::tell_ended(bool is_last) {
         return;
     }
     looked_at_ = now_ns();
-    const std::vector<Rank> ended = group->look_after();
+    const auto ended = group->look_after();
     if (has_message()) {
         return; // Messages that the members, or others, have sent come first.
     }
-    std::vector<Rank> news;
-    std::ranges::set_difference(ended, told_ended_, std::back_inserter(news));
+    std::vector<MailboxShared::Ended> news;
+    std::set_difference(ended.begin(), ended.end(), told_ended_.begin(), told_ended_.end(),
+                        std::back_inserter(news));
     if (!news.empty()) {
         told_ended_ = ended;
-        throw_ended(std::move(news), "nothing more comes from there");
+        throw_ended(news, "nothing more comes from there");
     }
     if (is_last && is_srbp && !ended.empty() && shared_in_.is_held_up()) {
         throw_ended(ended, "it held a place in this rank's ring, and nothing that was sent to it "

@@ -75,7 +75,8 @@ struct MailboxState {
 private:
     void check_rank(Rank to) const;
     void open(Out& to, Rank number);
-    [[noreturn]] void throw_ended(std::vector<Rank> ranks, const char* what);
+    /// Takes the rank over from a member that has left. Call it with the lock.
+    void succeed();
     void tell_ended(bool is_last);
     bool has_message();
     void collect();
@@ -98,8 +99,8 @@ private:
     channel::SynchronisedReceiver<Env> shared_in_;
 
     channel::Waiting waiting_;
-    std::int64_t looked_at_ = 0;   // When the other processes were looked after.
-    std::vector<Rank> told_ended_; // Ended members that `wait` has told.
+    std::int64_t looked_at_ = 0;                   // When the other processes were looked after.
+    std::vector<MailboxShared::Ended> told_ended_; // Those that `wait` has told.
 };
 
 } // namespace corymb::detail

@@ -35,7 +35,8 @@ struct Box {
     channel::EventCount<Env> spot; ///< The member's, while it waits for messages.
     /// Senders that wait for room to send to this member sleep here.
     channel::EventCount<Env, channel::Sleepers::many> room;
-    /// A State; only ever grows. Senders read it each time and its line stays with them.
+    /// A State. A place that is closed or ended may be taken again, and is open then. Senders read
+    /// it each time and its line stays with them.
     alignas(line_pair_bytes) Env::Atomic<std::uint32_t> state;
 };
 
@@ -72,6 +73,12 @@ public:
     [[nodiscard]] Ring& ring(Rank from, Rank to) {
         return *arena_.find_or_make_sized<Ring>(key(Kind::ring, from, to), Ring::bytes(ring_),
                                                 [this](void* place) { new (place) Ring(ring_); });
+    }
+    /// The ring of a pair; null until the sender has asked for it. Call it with the memory's lock
+    /// held.
+    [[nodiscard]] Ring* find_ring(Rank from, Rank to) const noexcept {
+        std::byte* const found = arena_.find(key(Kind::ring, from, to));
+        return found == nullptr ? nullptr : std::launder(reinterpret_cast<Ring*>(found));
     }
     [[nodiscard]] SharedRing& shared_ring(Rank to) {
         return *arena_.find_or_make_sized<SharedRing>(

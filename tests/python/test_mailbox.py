@@ -128,6 +128,9 @@ def test_what_is_wrong_is_said() -> None:
     with pytest.raises(corymb.Error, match="rank 1 has closed its mailbox") as caught:
         one.send(1, b"")
     assert list(caught.value.ranks) == [1]
+    again = group.join(1)
+    assert one.send(1, b"3")
+    assert again.receive() == [(0, b"3")]
     with pytest.raises(corymb.Error, match="empty"):
         other.receive()
 

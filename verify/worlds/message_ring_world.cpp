@@ -180,6 +180,69 @@ struct NoRoom {
     }
 };
 
+/// The sender ends after `Before` messages, and a successor goes on with the ring.
+template <std::size_t Slots, std::uint64_t Before, std::uint64_t Messages, bool forgets = false>
+struct NextSender {
+    static constexpr int threads = 2;
+    Link<Slots, 0> link;
+
+    void run(int thread) {
+        AwaitWaiter waiter;
+        for (std::uint64_t i = 0; i < Messages; ++i) {
+            if (thread == 0) {
+                if (i == Before) {
+                    link.sender = corymb::channel::MessageSender<ExplorerEnv>::successor(
+                        link.ring.object, link.shape);
+                    if (forgets) {
+                        link.sender = {link.ring.object, link.shape};
+                    }
+                }
+                const std::uint64_t value = 100 + i;
+                require(link.sender.send(waiter, &value, sizeof value), "there is room");
+                continue;
+            }
+            SlotMessage message;
+            require(link.receiver.receive(waiter, message), "the receiver waits");
+            require(use(message.bytes) == 100 + i, "messages come in order");
+            link.receiver.release();
+        }
+    }
+};
+
+/// The receiver ends after one message, which it has not told of, and a successor goes on.
+template <std::size_t Slots, std::uint64_t Messages, bool forgets = false>
+struct NextReceiver {
+    static constexpr int threads = 2;
+    Link<Slots, 0> link;
+
+    void run(int thread) {
+        AwaitWaiter waiter;
+        if (thread == 0) {
+            for (std::uint64_t i = 0; i < Messages; ++i) {
+                const std::uint64_t value = 100 + i;
+                require(link.sender.send(waiter, &value, sizeof value), "there is room");
+            }
+            return;
+        }
+        SlotMessage message;
+        require(link.receiver.receive(waiter, message), "the receiver waits");
+        require(use(message.bytes) == 100, "the first message");
+        using Receiver = corymb::channel::MessageReceiver<ExplorerEnv>;
+        link.receiver = forgets ? Receiver(link.ring.object, link.shape)
+                                : Receiver::successor(link.ring.object, link.shape);
+        std::uint64_t last = 100;
+        while (last + 1 < 100 + Messages &&
+               link.ring.object.consumed.load(std::memory_order_relaxed) < Messages) {
+            require(link.receiver.receive(waiter, message), "the receiver waits");
+            const std::uint64_t value = use(message.bytes);
+            require(value > last && (last == 100 || value == last + 1),
+                    "no message comes again, and none is left out any more");
+            last = value;
+            link.receiver.release();
+        }
+    }
+};
+
 constexpr std::uint64_t near_wrap = 0xffffffffU - 2;
 
 } // namespace
@@ -195,6 +258,12 @@ int main(int argc, char** argv) {
             holds<Asleep<2, 2>>("message ring: 2 batches of 2, the receiver sleeps"),
             holds<NoRoom<1, 3>>("message ring: 3 messages through 1 slot, the sender sleeps"),
             holds<NoRoom<2, 4>>("message ring: 4 messages through 2 slots, the sender sleeps"),
+            holds<NextSender<2, 1, 4>>("message ring: a successor sends on through 2 slots"),
+            holds<NextSender<4, 3, 6>>("message ring: a successor sends on through 4 slots"),
+            holds<NextReceiver<2, 4>>("message ring: a successor reads on in 2 slots"),
+            holds<NextReceiver<4, 6>>("message ring: a successor reads on in 4 slots"),
+            caught<NextSender<2, 1, 4, true>>("message ring: the successor begins anew"),
+            caught<NextReceiver<2, 4, true>>("message ring: the next receiver begins anew"),
             caught<Stream<2, 3>>("message ring: release is relaxed", Fault::release_is_relaxed),
             caught<Stream<2, 4>>("message ring: acquire is relaxed", Fault::acquire_is_relaxed),
             caught<Stream<2, 4, 0, Bug::commits_before_filling>>(

@@ -66,7 +66,7 @@ CORYMB_EXPORT corymb_status corymb_mailbox_group_open(int descriptor,
                                                       corymb_mailbox_group** group) CORYMB_NOEXCEPT;
 /// A descriptor that child processes inherit and the caller closes.
 CORYMB_MAKE_DESCRIPTOR(mailbox_group, CORYMB_HANDLE_MAILBOX_GROUP)
-/// Makes this thread `rank`, once in the life of the group.
+/// Makes this thread `rank`. One that has left or died can be taken again, but not with `srbp`.
 CORYMB_EXPORT corymb_status corymb_mailbox_group_join(corymb_mailbox_group* group, int rank,
                                                       corymb_mailbox** mailbox) CORYMB_NOEXCEPT;
 /// The protocol that was taken, never `automatic`; and the reason, to be freed by corymb_free.

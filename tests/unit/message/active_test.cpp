@@ -84,6 +84,19 @@ TEST(ActiveMessageTest, AHandlerRunsThereAndItsAnswerComesBack) {
     EXPECT_EQ(pair.a->call_value(0, twice, 5).value<int>(), 5);
 }
 
+TEST(ActiveMessageTest, AnswersToAnEarlierHolderOfARankAreDropped) {
+    Pair pair;
+    pair.b->on_value<int>(twice, [](Rank, int value) { return 2 * value; });
+    static_cast<void>(pair.a->call_value(1, twice, 1));
+    pair.a.reset();
+    pair.a.emplace(pair.group.join(0), test_limit());
+    EXPECT_EQ(pair.b->poll(), 1U);
+    ActiveCall call = pair.a->call_value(1, twice, 21);
+    EXPECT_FALSE(call.test()) << "the answer that is there is another call's";
+    EXPECT_EQ(pair.b->poll(), 1U);
+    EXPECT_EQ(call.value<int>(), 42);
+}
+
 TEST(ActiveMessageTest, WhatAHandlerThrowsReachesTheCaller) {
     Pair pair;
     pair.b->on_value<int>(thrower, [](Rank, int value) {

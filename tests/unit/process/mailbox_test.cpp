@@ -8,6 +8,7 @@
 #include <corymb/mailbox.hpp>
 
 #include <cstdint>
+#include <cstring>
 
 namespace corymb {
 namespace {
@@ -169,6 +170,71 @@ TEST_P(MailboxProcessTest, SendersKilledAtAnyMomentDoNotHurtTheOthers) {
         exchange();
     }
     EXPECT_EQ(got, sent);
+}
+
+class MailboxSuccessorTest : public MailboxProcessTest {};
+
+INSTANTIATE_TEST_SUITE_P(Protocols, MailboxSuccessorTest, // With srbp each rank joins once.
+                         testing::Values(MailboxProtocol::ring, MailboxProtocol::nvp),
+                         [](const auto& test) { return to_string(test.param); });
+
+/// A service that is killed and started again, while others send to it and hear of it.
+TEST_P(MailboxSuccessorTest, ARankOfAKilledProcessIsTakenAgain) {
+    constexpr int lives = 12;
+    MailboxGroup group(3, options_of(GetParam()));
+    const Descriptor descriptor(group);
+    Mailbox box = group.join(0);
+    std::size_t memory = 0;
+    for (std::uint64_t life = 1; life <= lives; ++life) {
+        Children children;
+        const std::size_t victim = children.start([&] {
+            Mailbox own = join(descriptor, 1);
+            std::uint64_t sent = 0;
+            for (;;) { // Tells its life and a count, and answers with what it is asked.
+                sent += own.send_value(0, life << 32U | sent) ? 1U : 0U;
+                own.probe_values<std::uint64_t>([&](Rank from, std::uint64_t asked) {
+                    require(from == 0 && asked == life, "nothing of an earlier life is here");
+                });
+            }
+        });
+        std::uint64_t heard = 0;
+        while (heard < 20) {
+            require(box.wait(long_enough), "the service lives");
+            box.probe_values<std::uint64_t>([&](Rank from, std::uint64_t value) {
+                EXPECT_EQ(from, 1);
+                if (value >> 32U == life) {
+                    EXPECT_EQ(value & 0xffffffffU, heard++) << "in order, whole, once";
+                } else {
+                    EXPECT_EQ(value >> 32U, life - 1) << "what the one before had sent";
+                    EXPECT_EQ(heard, 0U);
+                }
+            });
+            static_cast<void>(heard > 0 && box.send_value(1, life));
+        }
+        if (life == 2) {
+            memory = group.memory();
+        }
+        const pid_t pid = children.pid(victim);
+        children.signal(victim, SIGKILL);
+        static_cast<void>(children.wait(victim));
+        if (life % 2 == 0) { // Else the successor finds out by itself.
+            bool is_told = false;
+            while (!is_told) {
+                try {
+                    require(box.wait(long_enough), "the end is told");
+                    box.probe([&](Rank, auto message) {
+                        std::uint64_t value = 0;
+                        std::memcpy(&value, message.data(), sizeof value);
+                        EXPECT_EQ(value >> 32U, life);
+                    });
+                } catch (const Error& error) {
+                    is_told =
+                        std::string(error.what()).find(std::to_string(pid)) != std::string::npos;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(group.memory(), memory) << "lives cost no memory";
 }
 
 TEST(MailboxProcessErrorTest, ASynchronisedRingHeldUpByADeadSenderIsToldEachTime) {
