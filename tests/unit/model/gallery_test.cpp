@@ -47,7 +47,7 @@ void expect_near(const std::vector<double>& values, const std::vector<double>& w
 
 TEST_F(Gallery, EveryMachineLoadsChecksAndComesBack) {
     const std::vector<std::string> names = gallery_names();
-    EXPECT_EQ(names.size(), 20u);
+    EXPECT_EQ(names.size(), 22u);
     EXPECT_TRUE(std::is_sorted(names.begin(), names.end()));
     for (const std::string& name : names) {
         const Machine machine = gallery_machine(name);
@@ -72,6 +72,31 @@ TEST_F(Gallery, UnitsFollowTheNames) {
     const Machine smelt = gallery_machine("smelt-e5v2-2x10");
     EXPECT_EQ(smelt.unit, TimeUnit::cycles);
     EXPECT_EQ(smelt.unit_ns, 0.4);
+}
+
+TEST_F(Gallery, SmeltsMachinesTellSendFromReceive) {
+    struct Known {
+        const char* name;
+        int size;
+        double send, receive; // Means over all pairs, as their README files have them.
+    };
+    for (const Known& known : {Known{"smelt-barcelona-8x4", 32, 338, 408},
+                               Known{"smelt-istanbul-4x6", 24, 278, 402}}) {
+        const Machine machine = gallery_machine(known.name);
+        ASSERT_EQ(machine.size(), known.size);
+        EXPECT_EQ(machine.unit, TimeUnit::cycles);
+        double send = 0, receive = 0;
+        for (int from = 0; from < known.size; ++from) {
+            for (int to = 0; to < known.size; ++to) {
+                const auto pair = static_cast<std::size_t>(from * known.size + to);
+                send += from == to ? 0 : double{machine.send[pair]};
+                receive += from == to ? 0 : double{machine.receive[pair]};
+            }
+        }
+        const double pairs = known.size * (known.size - 1.0);
+        EXPECT_NEAR(send / pairs, known.send, 0.5) << known.name;
+        EXPECT_NEAR(receive / pairs, known.receive, 0.5) << known.name;
+    }
 }
 
 TEST_F(Gallery, UnknownNamesProposeTheNearest) {
