@@ -13,6 +13,10 @@
 
 namespace corymb {
 
+namespace detail {
+struct Arriving;
+} // namespace detail
+
 /// The way in which a process finds its team. Without `name` and `descriptor`: the team that
 /// `corymb run` has prepared ($CORYMB_TEAM).
 struct AttachOptions {
@@ -31,11 +35,15 @@ struct AttachOptions {
     std::chrono::nanoseconds patience{0};
     /// Ask for huge pages; `ProcessTeam::notes` tells the outcome.
     bool huge_pages = false;
+    /// A ProcessTeam is made at once, and `ProcessTeam::try_meet` tells when the others are there.
+    /// For a process that must not be held up. Not with a `name`, and not in Team::attach.
+    bool at_once = false;
     /// For the team itself. `pin` is not used; `plans` must be the same in all processes.
     TeamOptions team;
 };
 
-/// A team of this process and others. Construction returns when all ranks are there.
+/// A team of this process and others. Construction returns when all ranks are there, or at once
+/// (AttachOptions::at_once).
 class CORYMB_EXPORT ProcessTeam {
 public:
     /// Throws Error:
@@ -45,12 +53,18 @@ public:
     /// - team_broken: a process ended before all were there.
     explicit ProcessTeam(const AttachOptions& options = {});
 
+    /// Goes on with the attachment as far as the others have come, without waiting for any: it may
+    /// take some milliseconds. True: all ranks are there, and `join` may be called. Only the time
+    /// from look to look counts for the patience. Throws Error as the constructor, and the team is
+    /// then of no use; invalid_argument after a move and in a forked child. One thread at a time.
+    [[nodiscard]] bool try_meet();
+    /// Ranks of the team; 0 before they are there.
     [[nodiscard]] int size() const noexcept;
     /// The first of `ranks_here` consecutive ranks of this process.
     [[nodiscard]] Rank first_rank() const noexcept { return first_; }
     [[nodiscard]] int ranks_here() const noexcept { return count_; }
     /// Makes this thread `rank`, one of this process's. Throws Errc::invalid_argument when the rank
-    /// is another process's or taken.
+    /// is another process's or taken, or not all ranks are there.
     [[nodiscard]] Team join(Rank rank);
     /// Breaks the team on behalf of a rank that cannot go on, as ThreadTeam::abandon.
     void abandon(Rank rank, const std::string& why);
@@ -58,6 +72,9 @@ public:
     [[nodiscard]] std::string notes() const;
 
 private:
+    [[nodiscard]] detail::TeamShared& whole_team() const;
+
+    std::shared_ptr<detail::Arriving> arriving_; ///< Null once all ranks are there.
     std::shared_ptr<detail::TeamShared> shared_;
     Rank first_ = 0;
     int count_ = 0;

@@ -98,6 +98,7 @@ AttachOptions attach_options(const corymb_attach_options* given) {
     options.ranks_here = known.ranks_here;
     options.patience = time_of(known.patience_ns, "patience_ns");
     options.huge_pages = known.huge_pages != 0;
+    options.at_once = known.at_once != 0;
     options.team = team_options(known.team);
     return options;
 }

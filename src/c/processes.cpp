@@ -31,6 +31,14 @@ corymb_status corymb_process_team_create(const corymb_attach_options* options,
     });
 }
 
+corymb_status corymb_process_team_try_meet(corymb_process_team* team, int* met) noexcept {
+    return c::guarded([&] {
+        c::require(met, "corymb_process_team_try_meet: met");
+        *met = 0;
+        *met = c::live(team).team->try_meet() ? 1 : 0;
+    });
+}
+
 corymb_status corymb_process_team_ranks(const corymb_process_team* team, int* first,
                                         int* count) noexcept {
     return c::guarded([&] {

@@ -18,12 +18,9 @@ namespace {
 using Ring = LineProbe::Ring;
 constexpr std::size_t probe_bytes = LineProbe::message_bytes;
 
-/// A rank that sleeps is not there in time.
-constexpr std::int64_t limit_ns = 20'000'000;
-
 } // namespace
 
-double probe_lines(LineProbe& probe, std::size_t side) {
+double probe_lines(LineProbe& probe, std::size_t side, std::int64_t limit_ns) {
     constexpr int messages = 8; // Handover looks for a way past the caches behind so many.
     constexpr int warm_after = 3;
     constexpr double copies = 4; // In a round trip, one after the other.

@@ -20,7 +20,7 @@ struct LineProbe {
 
 /// Sends some messages each way, in less than 0.1 ms. Both processes call it at about the same
 /// time, with `side` 0 and 1. Returns how long a byte takes to be copied in or out, in nanoseconds;
-/// 0 when the other one does not come within 20 ms. Throws std::bad_alloc.
-[[nodiscard]] double probe_lines(LineProbe& probe, std::size_t side);
+/// 0 when the other one does not come within `limit_ns`. Throws std::bad_alloc.
+[[nodiscard]] double probe_lines(LineProbe& probe, std::size_t side, std::int64_t limit_ns);
 
 } // namespace corymb::team

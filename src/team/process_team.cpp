@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/fork_count.hpp"
 #include "base/limit_text.hpp"
 #include "base/seconds_from.hpp"
-#include "base/wait_clock.hpp"
 #include "group/name_meeting.hpp"
 #include "team/roster.hpp"
 #include "team/team_shared.hpp"
@@ -10,21 +10,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
 #include <cstdlib>
 #include <fcntl.h>
 #include <optional>
 #include <string_view>
 #include <sys/prctl.h>
 #include <system_error>
+#include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace corymb {
 
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::int64_t default_patience_ns = 60'000'000'000;
+/// Between two looks of a process that waits for others. They come within milliseconds or are
+/// seconds late.
+constexpr std::chrono::microseconds longest_pause = 5ms;
 
 std::int64_t patience_of(const AttachOptions& options) {
     if (options.patience.count() > 0) {
@@ -60,6 +69,10 @@ void check(const AttachOptions& options) {
     }
     if (!options.name.empty() && options.size < 1) {
         refuse("a team that meets by name needs its size (AttachOptions::size)");
+    }
+    if (!options.name.empty() && options.at_once) {
+        refuse("a team that meets by name waits for the name; attach by a descriptor to attach at "
+               "once (AttachOptions::at_once)");
     }
     if (options.descriptor < -1) {
         refuse(fmt::format("there is no descriptor {}; leave it out (-1) or give that of "
@@ -135,51 +148,124 @@ Place place_of(const AttachOptions& options, std::optional<group::NameMeeting>& 
 
 } // namespace
 
-ProcessTeam::ProcessTeam(const AttachOptions& options) {
-    check(options);
-    WaitClock clock;
-    std::optional<group::NameMeeting> meeting;
-    Place place = place_of(options, meeting);
-    auto company = std::make_shared<team::Company>();
+namespace detail {
+
+/// What a process has of its team before all ranks are there.
+struct Arriving {
+    explicit Arriving(const AttachOptions& options);
+    Arriving(const Arriving&) = delete;
+    Arriving& operator=(const Arriving&) = delete;
+    ~Arriving() {
+        if (!is_over && forks == fork_count()) { // The others need not wait for this process.
+            team::give_up(*company, first, count);
+        }
+    }
+
+    /// Looks once; the team when all have theirs, else null.
+    std::shared_ptr<TeamShared> look();
+
+    std::optional<group::NameMeeting> meeting{};
+    std::shared_ptr<team::Company> company = std::make_shared<team::Company>();
+    TeamOptions options;
+    Rank first = 0;
+    int count = 0;
+    bool is_over = false; ///< All have come, or one is known not to.
+    std::optional<team::Arrival> arrival{};
+    std::shared_ptr<TeamShared> shared{};
+    std::uint32_t forks = fork_count();
+};
+
+Arriving::Arriving(const AttachOptions& options_) : options(options_.team) {
+    const Place place = place_of(options_, meeting);
+    count = place.count;
     company->memory = place.memory;
     company->roster = &team::roster_of(*place.memory);
-    company->interrupted = options.team.interrupted;
+    company->interrupted = options.interrupted;
     const int size = static_cast<int>(company->roster->size);
-    if (options.size != 0 && options.size != size) {
+    if (options_.size != 0 && options_.size != size) {
         throw Error(
             Errc::invalid_argument,
-            fmt::format("the team has {} ranks, AttachOptions::size says {}", size, options.size));
+            fmt::format("the team has {} ranks, AttachOptions::size says {}", size, options_.size));
     }
-    detail::check_cpus(options.team, size);
-    if (options.huge_pages) {
+    check_cpus(options, size);
+    if (options_.huge_pages) {
         const std::string refusal = place.memory->ask_for_huge_pages();
         company->notes += (refusal.empty() ? "huge pages where the kernel has them" : refusal);
         company->notes += "; ";
     }
-    count_ = place.count;
-    first_ = team::sign_in(*company, place.first, count_);
+    first = team::sign_in(*company, place.first, count);
     try {
         // From here on the other processes learn of every failure, also of wrong variables.
-        const std::int64_t patience_ns = patience_of(options);
-        TeamOptions its = options.team;
-        its.deadline = std::chrono::nanoseconds(detail::deadline_of(its));
-        team::meet(*company, first_, count_, clock, patience_ns);
-        if (its.cpus.empty()) {
-            its.cpus = company->cpu_of_rank;
-        }
-        shared_ = std::make_shared<detail::TeamShared>(
-            place.memory, Arena(*place.memory, company->roster->team), size, its, company);
-        shared_->set_processes(*company->roster);
-        team::wait_until_ready(*company, first_, count_, clock, patience_ns);
-    } catch (const Error& error) {
-        if (error.code() != Errc::timeout && error.code() != Errc::team_broken) {
-            team::give_up(*company, first_, count_);
-        }
-        throw;
+        options.deadline = std::chrono::nanoseconds(deadline_of(options));
+        arrival.emplace(*company, first, count, patience_of(options_),
+                        options_.at_once ? team::Arrival::Probe::brief
+                                         : team::Arrival::Probe::patient);
     } catch (...) {
-        team::give_up(*company, first_, count_);
+        team::give_up(*company, first, count);
         throw;
     }
+}
+
+std::shared_ptr<TeamShared> Arriving::look() try {
+    if (shared == nullptr) {
+        if (!arrival->has_met()) {
+            return nullptr;
+        }
+        if (options.cpus.empty()) {
+            options.cpus = company->cpu_of_rank;
+        }
+        shared = std::make_shared<TeamShared>(
+            company->memory, Arena(*company->memory, company->roster->team),
+            static_cast<int>(company->roster->size), options, company);
+        shared->set_processes(*company->roster);
+    }
+    is_over = arrival->is_ready();
+    return is_over ? shared : nullptr;
+} catch (const Error& error) {
+    is_over = error.code() == Errc::timeout || error.code() == Errc::team_broken;
+    throw;
+}
+
+} // namespace detail
+
+ProcessTeam::ProcessTeam(const AttachOptions& options) {
+    check(options);
+    arriving_ = std::make_shared<detail::Arriving>(options);
+    first_ = arriving_->first;
+    count_ = arriving_->count;
+    if (options.at_once) {
+        return;
+    }
+    for (auto pause = 50us; !try_meet(); pause = std::min(pause * 2, longest_pause)) {
+        if (options.team.interrupted && options.team.interrupted()) {
+            throw Error(Errc::interrupted, "attach was interrupted");
+        }
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+bool ProcessTeam::try_meet() {
+    if (arriving_ == nullptr) {
+        static_cast<void>(detail::own_team(shared_));
+        return true;
+    }
+    check_not_forked(arriving_->forks);
+    const auto arriving = std::move(arriving_); // After an exception there is no team.
+    shared_ = arriving->look();
+    if (shared_ == nullptr) {
+        arriving_ = arriving;
+    }
+    return shared_ != nullptr;
+}
+
+detail::TeamShared& ProcessTeam::whole_team() const {
+    if (arriving_ != nullptr) {
+        check_not_forked(arriving_->forks);
+        throw Error(Errc::invalid_argument,
+                    "not all ranks of the team are there; call ProcessTeam::try_meet until it "
+                    "returns true");
+    }
+    return detail::own_team(shared_);
 }
 
 int ProcessTeam::size() const noexcept {
@@ -187,7 +273,7 @@ int ProcessTeam::size() const noexcept {
 }
 
 Team ProcessTeam::join(Rank rank) {
-    detail::TeamShared& shared = detail::own_team(shared_);
+    detail::TeamShared& shared = whole_team();
     if (rank < first_ || rank >= first_ + count_) {
         throw Error(Errc::invalid_argument,
                     fmt::format("rank {} is not of this process, which has ranks {} to {}", rank,
@@ -198,11 +284,11 @@ Team ProcessTeam::join(Rank rank) {
 }
 
 void ProcessTeam::abandon(Rank rank, const std::string& why) {
-    detail::own_team(shared_).abandon(rank, why);
+    whole_team().abandon(rank, why);
 }
 
 std::string ProcessTeam::notes() const {
-    return detail::own_team(shared_).company->notes;
+    return whole_team().company->notes;
 }
 
 Team Team::attach(const AttachOptions& options) {
@@ -212,6 +298,11 @@ Team Team::attach(const AttachOptions& options) {
                     fmt::format("Team::attach is for one rank, and ranks_here is {}; make a "
                                 "ProcessTeam, and let each thread join it with its own rank",
                                 one.ranks_here));
+    }
+    if (one.at_once) {
+        throw Error(Errc::invalid_argument,
+                    "Team::attach returns when all ranks are there; make a ProcessTeam to attach "
+                    "at once (AttachOptions::at_once)");
     }
     one.ranks_here = one.ranks_here == 0 ? 1 : one.ranks_here;
     ProcessTeam team(one);

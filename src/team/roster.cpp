@@ -41,15 +41,6 @@ Stage stage_of(const RosterEntry& entry) noexcept {
     return static_cast<Stage>(entry.stage.load(std::memory_order_relaxed));
 }
 
-void set_stage(Company& company, Rank first, int count, Stage stage) {
-    // The lock makes earlier writes visible to processes that look under it.
-    const std::lock_guard lock(*company.memory);
-    for (Rank rank = first; rank < first + count; ++rank) {
-        company.roster->entry(rank).stage.store(static_cast<std::uint32_t>(stage),
-                                                std::memory_order_relaxed);
-    }
-}
-
 /// Ranks that have not come to `stage`. Watches the processes that have signed in.
 std::vector<int> missing(Company& company, Stage stage) {
     const std::lock_guard lock(*company.memory);
@@ -66,48 +57,27 @@ std::vector<int> missing(Company& company, Stage stage) {
     return ranks;
 }
 
-void wait_for_all(Company& company, Stage stage, WaitClock& clock, std::int64_t patience_ns) {
-    auto pause = 50us;
-    for (;;) {
-        const std::vector<int> ranks = missing(company, stage);
-        if (ranks.empty()) {
-            return;
-        }
-        company.watch.look();
-        // Nobody leaves this before all have come, but by ending.
-        for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
-            const RosterEntry& entry = company.roster->entry(rank);
-            if (stage_of(entry) != Stage::absent && company.watch.has_ended(entry.pid)) {
-                if (missing(company, stage).empty()) { // All came, and it has finished since.
-                    return;
-                }
-                throw Error(Errc::team_broken,
-                            fmt::format("rank {} (pid {}) ended before the whole team was there",
-                                        rank, entry.pid),
-                            {rank});
+/// Throws if the process of a rank that has come is of no use any more.
+void require_all_well(Company& company, Stage stage) {
+    company.watch.look();
+    // Nobody leaves this before all have come, but by ending.
+    for (Rank rank = 0; rank < static_cast<Rank>(company.roster->size); ++rank) {
+        const RosterEntry& entry = company.roster->entry(rank);
+        if (stage_of(entry) != Stage::absent && company.watch.has_ended(entry.pid)) {
+            if (missing(company, stage).empty()) { // All came, and it has finished since.
+                return;
             }
-            if (entry.has_given_up.load(std::memory_order_relaxed) != 0) {
-                throw Error(Errc::team_broken,
-                            fmt::format("rank {} (pid {}) could not attach, and its own error "
-                                        "says why",
-                                        rank, entry.pid),
-                            {rank});
-            }
+            throw Error(Errc::team_broken,
+                        fmt::format("rank {} (pid {}) ended before the whole team was there", rank,
+                                    entry.pid),
+                        {rank});
         }
-        if (clock.waited_ns() >= patience_ns) {
-            throw Error(Errc::timeout,
-                        fmt::format("attach: rank{} {} of {} did not come in time; start all "
-                                    "processes of the team, or give more patience "
-                                    "(AttachOptions::patience, CORYMB_PATIENCE)",
-                                    ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
-                                    company.roster->size),
-                        ranks);
+        if (entry.has_given_up.load(std::memory_order_relaxed) != 0) {
+            throw Error(Errc::team_broken,
+                        fmt::format("rank {} (pid {}) could not attach, and its own error says why",
+                                    rank, entry.pid),
+                        {rank});
         }
-        if (company.interrupted && company.interrupted()) {
-            throw Error(Errc::interrupted, "attach was interrupted");
-        }
-        std::this_thread::sleep_for(pause);
-        pause = std::min(pause * 2, std::chrono::microseconds(5ms));
     }
 }
 
@@ -165,6 +135,11 @@ void collect_cpus(Company& company) {
 }
 
 constexpr double fs_per_ns = 1e6;
+/// How long a rank waits for the one beside which it times copies, in ns. A rank that sleeps is not
+/// there within the first. Reasoning for the second: ten times what the copies take, and short
+/// beside what else a process does while it attaches.
+constexpr std::int64_t patient_probe_ns = 20'000'000;
+constexpr std::int64_t brief_probe_ns = 1'000'000;
 
 /// Records whether this process cannot copy out of, or into, every other process.
 void try_copies(Company& company) {
@@ -191,7 +166,7 @@ void try_copies(Company& company) {
 
 /// Every other rank and the next one time copies between their caches, if all ranks have a CPU and
 /// a process of their own.
-void time_caches(Company& company, Rank own) {
+void time_caches(Company& company, Rank own, std::int64_t limit_ns) {
     Roster& roster = *company.roster;
     const auto size = static_cast<int>(roster.size);
     const Rank first = own / 2 * 2;
@@ -206,7 +181,7 @@ void time_caches(Company& company, Rank own) {
     Arena arena(*company.memory, company.memory->root());
     auto& probe = arena.find_or_make<LineProbe>(
         {static_cast<std::uint32_t>(Kind::line_probe), 0, first, first + 1, 0});
-    const double byte_ns = probe_lines(probe, static_cast<std::size_t>(own - first));
+    const double byte_ns = probe_lines(probe, static_cast<std::size_t>(own - first), limit_ns);
     const auto byte_fs = static_cast<std::uint64_t>(byte_ns * fs_per_ns);
     std::uint64_t slowest = roster.byte_fs.load(std::memory_order_relaxed);
     while (byte_fs > slowest &&
@@ -335,30 +310,65 @@ Rank sign_in(Company& company, Rank first, int count) {
     return first;
 }
 
-void meet(Company& company, Rank first, int count, WaitClock& clock, std::int64_t patience_ns) {
-    wait_for_all(company, Stage::signed_in, clock, patience_ns);
-    if (company.roster->full_fences.load(std::memory_order_relaxed) != 0) {
-        membarrier::use_full_light_fences();
-        company.notes += "fences: full on both sides, a process has no membarrier; ";
+bool Arrival::are_all_here() {
+    const std::vector<int> ranks = missing(*company_, stage_);
+    if (ranks.empty()) {
+        return true;
     }
-    collect_cpus(company);
-    try_copies(company);
-    set_stage(company, first, count, Stage::probed);
-    wait_for_all(company, Stage::probed, clock, patience_ns);
-    company.pull = company.roster->pull_refused.load(std::memory_order_relaxed) == 0;
-    company.push =
-        company.pull && company.roster->push_refused.load(std::memory_order_relaxed) == 0;
-    time_caches(company, first);
-    set_stage(company, first, count, Stage::timed);
-    wait_for_all(company, Stage::timed, clock, patience_ns);
-    company.cells_gbs = cells_gbs_of(*company.roster);
-    company.notes += way_of_large_messages(company);
+    require_all_well(*company_, stage_);
+    if (clock_.waited_ns() >= patience_ns_) {
+        throw Error(Errc::timeout,
+                    fmt::format("attach: rank{} {} of {} did not come in time; start all "
+                                "processes of the team, or give more patience "
+                                "(AttachOptions::patience, CORYMB_PATIENCE)",
+                                ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "),
+                                company_->roster->size),
+                    ranks);
+    }
+    return false;
 }
 
-void wait_until_ready(Company& company, Rank first, int count, WaitClock& clock,
-                      std::int64_t patience_ns) {
-    set_stage(company, first, count, Stage::ready);
-    wait_for_all(company, Stage::ready, clock, patience_ns);
+void Arrival::enter(Stage stage) {
+    // The lock makes earlier writes visible to processes that look under it.
+    const std::lock_guard lock(*company_->memory);
+    for (Rank rank = first_; rank < first_ + count_; ++rank) {
+        company_->roster->entry(rank).stage.store(static_cast<std::uint32_t>(stage),
+                                                  std::memory_order_relaxed);
+    }
+    stage_ = stage;
+}
+
+bool Arrival::has_met() {
+    Company& company = *company_;
+    if (stage_ == Stage::signed_in && are_all_here()) {
+        if (company.roster->full_fences.load(std::memory_order_relaxed) != 0) {
+            membarrier::use_full_light_fences();
+            company.notes += "fences: full on both sides, a process has no membarrier; ";
+        }
+        collect_cpus(company);
+        try_copies(company);
+        enter(Stage::probed);
+    }
+    if (stage_ == Stage::probed && are_all_here()) {
+        company.pull = company.roster->pull_refused.load(std::memory_order_relaxed) == 0;
+        company.push =
+            company.pull && company.roster->push_refused.load(std::memory_order_relaxed) == 0;
+        time_caches(company, first_, probe_ == Probe::brief ? brief_probe_ns : patient_probe_ns);
+        enter(Stage::timed);
+    }
+    if (stage_ == Stage::timed && !has_met_ && are_all_here()) {
+        company.cells_gbs = cells_gbs_of(*company.roster);
+        company.notes += way_of_large_messages(company);
+        has_met_ = true;
+    }
+    return has_met_;
+}
+
+bool Arrival::is_ready() {
+    if (stage_ != Stage::ready) {
+        enter(Stage::ready);
+    }
+    return are_all_here();
 }
 
 void give_up(Company& company, Rank first, int count) noexcept {

@@ -85,13 +85,39 @@ void check_team_size(int size);
 /// Returns the first. Throws Errc::invalid_argument.
 [[nodiscard]] Rank sign_in(Company& company, Rank first, int count);
 
-/// Waits for all, settles fences and the way of large messages. Throws Errc::timeout, and
-/// Errc::team_broken if a process ended or gave up.
-void meet(Company& company, Rank first, int count, WaitClock& clock, std::int64_t patience_ns);
+/// The way of a process that has signed in through the stages. Its functions look once, and throw
+/// Errc::timeout after `patience_ns` of looks, and Errc::team_broken if a process ended or gave up.
+class Arrival {
+public:
+    /// How long a process waits in a look for the rank beside which it times copies.
+    enum class Probe : std::uint8_t {
+        patient, ///< It wants to know how long they take: some milliseconds.
+        brief,   ///< It is not to be held up.
+    };
+    Arrival(Company& company, Rank first, int count, std::int64_t patience_ns, Probe probe) noexcept
+        : company_(&company), first_(first), count_(count), patience_ns_(patience_ns),
+          probe_(probe) {}
 
-/// Says that this process has its team, and waits until all have theirs. Throws as `meet`.
-void wait_until_ready(Company& company, Rank first, int count, WaitClock& clock,
-                      std::int64_t patience_ns);
+    /// Settles fences and the way of large messages as far as the others have come. True: the
+    /// company is complete.
+    [[nodiscard]] bool has_met();
+    /// After has_met: says that this process has its team. True: all have theirs.
+    [[nodiscard]] bool is_ready();
+
+private:
+    /// Whether all ranks have come to this process's stage.
+    [[nodiscard]] bool are_all_here();
+    void enter(Stage stage);
+
+    Company* company_;
+    Rank first_;
+    int count_;
+    std::int64_t patience_ns_;
+    Probe probe_;
+    Stage stage_ = Stage::signed_in;
+    bool has_met_ = false;
+    WaitClock clock_;
+};
 
 /// Records that this process has signed in and cannot go on.
 void give_up(Company& company, Rank first, int count) noexcept;

@@ -124,6 +124,9 @@ typedef struct corymb_attach_options {
     int64_t patience_ns; ///< Longest time to wait for the others; 0: 60 seconds.
     int huge_pages;      ///< Ask for huge pages; corymb_team_notes tells the outcome.
     const corymb_options* team; ///< For the team itself; NULL: defaults. `pin` is not used.
+    /// Not 0: corymb_process_team_create returns at once, and corymb_process_team_try_meet waits
+    /// for the others in its place. Not with `name`, and not in corymb_attach.
+    int at_once;
 } corymb_attach_options;
 
 static inline void corymb_attach_options_init(corymb_attach_options* options) CORYMB_NOEXCEPT {

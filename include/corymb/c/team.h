@@ -46,6 +46,11 @@ CORYMB_EXPORT corymb_status corymb_attach(const corymb_attach_options* options,
 typedef struct corymb_process_team corymb_process_team;
 CORYMB_EXPORT corymb_status corymb_process_team_create(const corymb_attach_options* options,
                                                        corymb_process_team** team) CORYMB_NOEXCEPT;
+/// Goes on with an attachment (`at_once`) as far as the others have come, without waiting for any.
+/// `*met`: all ranks are there, and may join. After an error the team is of no use. One thread at a
+/// time.
+CORYMB_EXPORT corymb_status corymb_process_team_try_meet(corymb_process_team* team,
+                                                         int* met) CORYMB_NOEXCEPT;
 /// The ranks of this process: `*count` from `*first` on.
 CORYMB_EXPORT corymb_status corymb_process_team_ranks(const corymb_process_team* team, int* first,
                                                       int* count) CORYMB_NOEXCEPT;

@@ -173,6 +173,7 @@ const Calls<ThreadTeam>& thread_team_calls() {
 const Calls<ProcessTeam>& process_team_calls() {
     static const Calls<ProcessTeam> all{
         GIVES(ProcessTeam, any_thread, join, 1),
+        GIVES(ProcessTeam, any_thread, try_meet),
         GIVES(ProcessTeam, asks, size),
         GIVES(ProcessTeam, asks, first_rank),
         GIVES(ProcessTeam, asks, ranks_here),

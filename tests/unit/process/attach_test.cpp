@@ -15,6 +15,7 @@
 #include <sched.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -70,12 +71,104 @@ TEST(AttachTest, OptionsThatCannotBeRightAreRefusedBeforeAnybodyIsWaitedFor) {
             EXPECT_THROW(ProcessTeam{options}, Error) << says;
         }
     }
+    AttachOptions named = by_name("wrong", 2);
+    named.at_once = true;
+    EXPECT_THROW(ProcessTeam{named}, Error);
     const TeamDescriptor memory(3);
     AttachOptions options;
     options.descriptor = memory.number();
+    options.at_once = true;
+    expect_refusal(options, Errc::invalid_argument, "make a ProcessTeam");
+    options.at_once = false;
     options.team.cpus = {0};
     options.patience = test_limit();
     expect_refusal(options, Errc::invalid_argument, "1 CPUs for a team of 3");
+}
+
+AttachOptions at_once(const TeamDescriptor& memory, Rank rank) {
+    AttachOptions options;
+    options.descriptor = memory.number();
+    options.rank = rank;
+    options.at_once = true;
+    options.team = plans_over(Mechanism::cells);
+    return options;
+}
+
+TEST(AttachTest, AtOnceNobodyIsWaitedFor) {
+    const TeamDescriptor memory(3);
+    std::vector<ProcessTeam> teams;
+    for (Rank rank = 0; rank < 3; ++rank) {
+        teams.emplace_back(at_once(memory, rank));
+        EXPECT_EQ(teams.back().first_rank(), rank);
+        EXPECT_EQ(teams.back().size(), 0);
+        EXPECT_FALSE(rank < 2 && teams.back().try_meet());
+        try {
+            static_cast<void>(teams.front().join(0));
+            ADD_FAILURE() << "not all are there";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Errc::invalid_argument);
+            EXPECT_NE(std::string(error.what()).find("try_meet"), std::string::npos);
+        }
+    }
+    const auto end = std::chrono::steady_clock::now() + test_limit();
+    std::size_t met = 0;
+    while (met < teams.size() && std::chrono::steady_clock::now() < end) {
+        met = 0;
+        for (ProcessTeam& team : teams) { // One thread for all: a rank that waited would hang.
+            met += team.try_meet() ? 1U : 0U;
+        }
+    }
+    ASSERT_EQ(met, teams.size());
+    std::vector<std::thread> ranks;
+    for (Rank rank = 0; rank < 3; ++rank) {
+        ranks.emplace_back([&teams, rank] {
+            try {
+                Team team = teams[static_cast<std::size_t>(rank)].join(rank);
+                EXPECT_EQ(team.broadcast(rank, 2), 2);
+            } catch (const Error& error) {
+                ADD_FAILURE() << error.what();
+            }
+        });
+    }
+    for (std::thread& rank : ranks) {
+        rank.join();
+    }
+}
+
+TEST(AttachTest, AtOnceTheOthersLearnThatARankHasGoneAway) {
+    const TeamDescriptor memory(2);
+    ProcessTeam stays(at_once(memory, 0));
+    {
+        const ProcessTeam goes(at_once(memory, 1));
+    }
+    try {
+        static_cast<void>(stays.try_meet());
+        ADD_FAILURE() << "rank 1 has gone away";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::team_broken) << error.what();
+        EXPECT_EQ(error.ranks(), std::vector<int>{1});
+    }
+    EXPECT_THROW(static_cast<void>(stays.try_meet()), Error); // It is empty now.
+    EXPECT_EQ(stays.size(), 0);
+}
+
+TEST(AttachTest, AtOnceThePatienceEndsToo) {
+    const TeamDescriptor memory(2);
+    AttachOptions options = at_once(memory, 0);
+    options.patience = std::chrono::milliseconds(1);
+    ProcessTeam team(options);
+    const auto look_until_it_ends = [&team] {
+        while (!team.try_meet()) {
+            std::this_thread::sleep_for(1ms);
+        }
+    };
+    try {
+        look_until_it_ends();
+        ADD_FAILURE() << "nobody else came";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), Errc::timeout) << error.what();
+        EXPECT_EQ(error.ranks(), std::vector<int>{1});
+    }
 }
 
 TEST(AttachTest, ProcessesMeetByNameAndTheNameIsFreeAgain) {

@@ -4,6 +4,7 @@
 
 #include <corymb.h>
 
+#include <chrono>
 #include <string>
 #include <thread>
 #include <vector>
@@ -51,6 +52,42 @@ void add_up(corymb_team* team, int size) {
     require(notes != nullptr && *notes != '\0', "notes say something");
     corymb_free(notes);
     require_ok(corymb_team_free(&team), "free");
+}
+
+TEST(CInterfaceTest, AtOnceNobodyIsWaitedFor) {
+    const Meeting meeting(2);
+    corymb_attach_options options = by_number(meeting.number());
+    options.at_once = 1;
+    corymb_process_team* groups[2] = {};
+    for (corymb_process_team*& group : groups) {
+        ASSERT_EQ(corymb_process_team_create(&options, &group), CORYMB_OK) << corymb_last_error();
+    }
+    int met[2] = {-1, -1};
+    ASSERT_EQ(corymb_process_team_try_meet(groups[0], &met[0]), CORYMB_OK);
+    EXPECT_EQ(met[0], 0); // The other one has not looked yet.
+    corymb_team* team = nullptr;
+    EXPECT_EQ(corymb_process_team_join(groups[0], 0, &team), CORYMB_INVALID_ARGUMENT);
+    const auto end = std::chrono::steady_clock::now() + test_limit();
+    while ((met[0] == 0 || met[1] <= 0) && std::chrono::steady_clock::now() < end) {
+        for (int i = 0; i < 2; ++i) {
+            ASSERT_EQ(corymb_process_team_try_meet(groups[i], &met[i]), CORYMB_OK)
+                << corymb_last_error();
+        }
+    }
+    std::vector<std::thread> ranks;
+    for (int rank = 0; rank < 2; ++rank) {
+        ranks.emplace_back([&groups, rank] {
+            corymb_team* joined = nullptr;
+            require_ok(corymb_process_team_join(groups[rank], rank, &joined), "join");
+            add_up(joined, 2);
+        });
+    }
+    for (std::thread& rank : ranks) {
+        rank.join();
+    }
+    for (corymb_process_team*& group : groups) {
+        EXPECT_EQ(corymb_process_team_free(&group), CORYMB_OK);
+    }
 }
 
 TEST(CInterfaceTest, OneRankEachAndSeveral) {

@@ -28,8 +28,11 @@ std::vector<Company> after_meeting(const std::vector<Cpus>& cpus) {
             companies[rank].memory = memory;
             companies[rank].roster = &roster_of(*memory);
             const Rank own = sign_in(companies[rank], static_cast<Rank>(rank), 1);
-            WaitClock clock;
-            meet(companies[rank], own, 1, clock, std::chrono::nanoseconds(test_limit()).count());
+            Arrival arrival(companies[rank], own, 1, std::chrono::nanoseconds(test_limit()).count(),
+                            Arrival::Probe::patient);
+            while (!arrival.has_met()) {
+                std::this_thread::yield();
+            }
         });
     }
     threads.clear();
