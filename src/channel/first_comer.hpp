@@ -18,14 +18,16 @@
 //   ends   1. look at `decided`: if it names this call or a later one, the call is decided (P2);
 //          2. else look whether all have told (P1), and replace `decided` by this call and what it
 //          is (P2); 3. if another rank came in between, its decision holds (P2).
+//   skip   replace `decided` by the last call that the rank has made without a look, unless it
+//          names a later one. The rank tells only then (P1): no call up to that one ends the term.
 //   A call that is later than this one, and is in `decided`, did not end the term, and neither did
 //   this one. The two words of a term are used again two terms later. By then all ranks have told
 //   in the term between, so they have read what they need here: P1 and P2 of that term order it.
 //   Calls are numbered on, and `told` is counted on, so that nothing is ever reset.
 //
 // Order:
-//   P1: release addition to `told` in tell -> acquire load in ends: publishes facts; and that the
-//       rank has read the facts of the term before.
+//   P1: release addition to `told` in tell -> acquire load in ends: publishes facts; that the rank
+//       has read the facts of the term before; and the calls that it has skipped in `decided`.
 //   P2: release replacement of `decided` in ends -> acquire load in ends: the facts of all ranks,
 //       for those who come later.
 //
@@ -72,6 +74,17 @@ public:
     /// Calls of this term so far.
     [[nodiscard]] std::uint64_t calls() const noexcept { return call_[parity()] - first_; }
 
+    /// A rank that has made so many calls, from the first one on, before it could look: none of
+    /// them ends the first term. Before it tells, or has looked.
+    void skip(std::uint64_t calls) {
+        CORYMB_ASSERT(number_ == 0 && !has_told_ && call_[0] == 0);
+        auto& decided = shared_->term[0].decided;
+        std::uint64_t known = decided.load(std::memory_order_relaxed);
+        while (known / 2 < calls && !decided.replace(known, 2 * calls, std::memory_order_relaxed)) {
+            known = decided.load(std::memory_order_relaxed);
+        }
+        call_[0] = calls;
+    }
     /// Once a term.
     void tell(const Facts& mine) {
         CORYMB_ASSERT(!has_told_);

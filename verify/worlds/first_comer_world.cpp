@@ -86,6 +86,50 @@ struct Terms {
     }
 };
 
+/// Ranks that make calls before they can look at the shared words: rank r the first `First + r`.
+/// Each then tells, once, and looks in each further call.
+template <int Ranks, std::uint64_t First, std::uint64_t Calls, bool tells_first = false>
+struct Latecomers {
+    static constexpr int threads = Ranks;
+    static constexpr auto ranks = static_cast<std::size_t>(Ranks);
+    Shared shared;
+    Shared::Facts facts[2 * ranks];
+    std::uint64_t ends_at[ranks] = {}; ///< 0: the term has not ended for the rank.
+
+    Latecomers() { Explorer::current().name(&shared, sizeof shared, "terms"); }
+
+    void run(int thread) {
+        const auto rank = static_cast<std::size_t>(thread);
+        End end(shared, facts, rank, ranks);
+        const std::uint64_t before = First + rank;
+        if (tells_first && rank == ranks - 1) { // As if its calls could still end the term.
+            End early(shared, facts, rank, ranks);
+            early.tell({rank + 1});
+        } else {
+            end.skip(before);
+            end.tell({rank + 1});
+        }
+        if (tells_first && rank == ranks - 1) {
+            end.skip(before);
+        }
+        for (std::uint64_t call = before + 1; call <= Calls && ends_at[rank] == 0; ++call) {
+            if (end.ends()) {
+                for (std::size_t other = 0; other < ranks; ++other) {
+                    require(end.facts(other)[0] == other + 1, "all facts are there");
+                }
+                ends_at[rank] = call;
+            }
+        }
+    }
+    void finish() {
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            require(ends_at[rank] == ends_at[0], "all end the term at one call");
+            require(ends_at[rank] == 0 || ends_at[rank] >= First + ranks,
+                    "no call ends it that a rank has made before it could look");
+        }
+    }
+};
+
 } // namespace
 
 int main(int argc, char** argv) {
@@ -100,6 +144,11 @@ int main(int argc, char** argv) {
                                {.preemptions_max = 1}),
             holds_large<Terms<3, 4>>("first comer: 3 ranks, 4 calls, random walks",
                                      {.executions_max = 20'000, .random = true}),
+            holds<Latecomers<2, 0, 4>>("first comer: 2 ranks, the second one comes late"),
+            holds<Latecomers<2, 1, 4>>("first comer: 2 ranks, both come late"),
+            holds_large<Latecomers<3, 0, 4>>("first comer: 3 ranks come late, random walks",
+                                             {.executions_max = 20'000, .random = true}),
+            caught<Latecomers<2, 1, 4, true>>("first comer: a rank tells before it has skipped"),
             caught<Terms<2, 2>>("first comer: release is relaxed", Fault::release_is_relaxed),
             caught<Terms<2, 2>>("first comer: acquire is relaxed", Fault::acquire_is_relaxed),
             caught<Terms<2, 2, false, Bug::ends_alone>>("first comer: a rank ends a term alone"),
