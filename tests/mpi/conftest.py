@@ -80,6 +80,14 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     return MPIS[request.param]
 
 
+@pytest.fixture(params=OLDER)
+def older(request: pytest.FixtureRequest) -> Mpi:
+    mpi = OLDER[request.param]
+    if not mpi.compiler.exists():
+        pytest.skip(f"{mpi.compiler} is not installed")
+    return mpi
+
+
 @pytest.fixture(scope="session")
 def program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mpi, str], Path]:
     """Compiles tests/mpi/NAME.c for an MPI, once."""

@@ -22,14 +22,6 @@ Mpirun = Callable[..., Finished]
 HERE = Path(__file__).parent
 
 
-@pytest.fixture(params=OLDER)
-def older(request: pytest.FixtureRequest) -> Mpi:
-    mpi = OLDER[request.param]
-    if not mpi.compiler.exists():
-        pytest.skip(f"{mpi.compiler} is not installed")
-    return mpi
-
-
 def taken(run: Finished) -> set[str]:
     return {line.split()[0] for line in run.stderr.splitlines() if line.endswith("  corymb")}
 

@@ -174,7 +174,8 @@ bool is_too_early_to_measure(Communicator& communicator, const Nodes& nodes,
         return false;
     }
     communicator.early.wait_for(tuning::measured_network_pays_ns);
-    return !agree_that_long_enough(communicator);
+    bool has_team = false; // Between nodes nonblocking calls have none before blocking ones.
+    return !agree_that_long_enough(communicator, has_team);
 }
 
 /// The node's team becomes part of one over all nodes.

@@ -5,6 +5,7 @@
 #include "agreement/team.hpp"
 
 #include "agreement/agree.hpp"
+#include "agreement/steps.hpp"
 #include "agreement/trials.hpp"
 #include "below/bypass.hpp"
 #include "below/clock.hpp"
@@ -14,6 +15,8 @@
 #include "below/node_ranks.hpp"
 #include "below/open_work.hpp"
 #include "below/tuning.hpp"
+#include "communicator/board_memory.hpp"
+#include "communicator/early_steps.hpp"
 #include "communicator/kept_teams.hpp"
 #include "policy/tuning.hpp"
 #include "requests/progress_thread.hpp"
@@ -46,57 +49,14 @@ constexpr std::int64_t no_deadline_ns = std::int64_t{1} << 61;
 /// A process has libcorymb and its plans once it has had a team.
 std::atomic<bool> has_had_team{false};
 
-/// What ranks tell each other before they make a team.
-struct Terms {
-    std::uint64_t objections = 0;
-    bool always = false;              ///< A rank wants no trials.
-    bool by_thread = false;           ///< Requests of a rank go on by a thread.
-    bool no_thread = false;           ///< A rank wants a thread and cannot make it.
-    bool no_calls = false;            ///< The thread of a rank must not call the MPI.
-    bool pass_by = false;             ///< Requests of a rank are completed past the adapter.
-    CpuSet cpus;                      ///< CPUs that some rank may use.
-    std::uint64_t crowd = 0;          ///< Ranks of a CPU, as far as a rank knows.
-    std::uint64_t early_requests = 0; ///< As far as it is below Agreement::few_most.
-    std::uint64_t machine = 0;
-    bool is_one_machine = false;
-    std::uint64_t kept = 0; ///< The team that a rank offers to go on with.
-    bool has_kept = false;
-    bool is_one_kept = false;
-    // Rank 0 alone sets these.
-    std::uint64_t pid = 0;
-    std::uint64_t descriptor = 0;
-    std::uint64_t nonce = 0;
-};
-
-void object(std::uint64_t& objections, Objection objection) {
-    objections |= static_cast<std::uint64_t>(objection);
-}
-
 /// True: no rank has said anything against it.
 bool agree_on(MPI_Comm comm, Terms& terms) {
     Agreement agreement;
-    agreement.bits({&terms.objections, 1});
-    for (bool* const said : {&terms.always, &terms.by_thread, &terms.no_thread, &terms.no_calls,
-                             &terms.pass_by, &terms.has_kept}) {
-        agreement.any(*said);
-    }
-    agreement.bits(terms.cpus.word);
-    agreement.largest_of_few(terms.crowd);
-    agreement.largest_of_few(terms.early_requests);
-    agreement.same(terms.machine, terms.is_one_machine);
-    agreement.same(terms.kept, terms.is_one_kept);
-    for (std::uint64_t* const said : {&terms.pid, &terms.descriptor, &terms.nonce}) {
-        agreement.from_one(*said);
-    }
+    terms.ask(agreement);
     if (!agree(agreement, comm)) {
         object(terms.objections, Objection::not_attached);
     }
     return terms.objections == 0;
-}
-
-bool is_switched(const char* how) noexcept {
-    const char* const value = std::getenv("CORYMB_MPI");
-    return value != nullptr && std::strcmp(value, how) == 0;
 }
 
 /// Whether the MPI keeps the CPU of a rank while it waits: the least time of a CPU that some calls
@@ -112,10 +72,10 @@ bool keeps_cpus(MPI_Comm comm) {
     return least_ns > tuning::crowded_call_most_ns;
 }
 
-void try_nothing(Communicator& communicator) noexcept {
-    communicator.choice.give_to_corymb();
-    communicator.request_choice.give_to_corymb();
-    communicator.sync_points.end();
+void try_nothing(RankTeam& team) noexcept {
+    team.choice.give_to_corymb();
+    team.request_choice.give_to_corymb();
+    team.sync_points.end();
 }
 
 /// Whether there is no room for a team, after unused teams have made way.
@@ -124,79 +84,23 @@ bool has_no_room() noexcept {
     return team_count() >= teams_max;
 }
 
-/// The terms of a rank; rank 0 makes the memory, if it does not offer a team.
-void propose(const Communicator& communicator, std::uint64_t kept, Terms& terms,
-             Descriptor& memory) {
-    terms.kept = kept;
-    terms.has_kept = kept != 0;
-    terms.machine = machine_and_namespace();
-    if (!is_world_usable()) { // The communicator is a session's.
-        object(terms.objections, Objection::not_initialised);
-        return;
-    }
-    terms.cpus.add_own();
-    terms.crowd = static_cast<std::uint64_t>(known_ranks_per_cpu());
-    terms.always = is_switched("always");
-    terms.by_thread = goes_on_by_thread();
-    terms.no_calls = goes_on_by_thread() && !has_many_threads();
-    terms.pass_by = completions_pass_by() || is_switched("blocking");
-    terms.early_requests = communicator.early_requests;
-    if (is_switched("off")) {
-        object(terms.objections, Objection::switched_off);
-        return;
-    }
-    terms.no_thread = goes_on_by_thread() && !make_progress_thread();
-    if (!library().missing.empty()) {
-        object(terms.objections, Objection::no_library);
-    } else if (kept != 0) {
-        return;
-    } else if (team_count() >= teams_max && has_no_room()) {
-        object(terms.objections, Objection::too_many);
-    } else if (communicator.rank == 0) {
-        if (!make_memory(communicator.size, memory)) {
-            object(terms.objections, Objection::no_memory);
-            return;
-        }
-        terms.pid = static_cast<std::uint64_t>(::getpid());
-        terms.descriptor = static_cast<std::uint64_t>(memory.number());
-        terms.nonce = random_number();
-    }
-}
-
 /// Lets the MPI go on: other ranks may wait there for this rank, and may do so for ever.
 int while_waiting(void* board) noexcept {
     progress_mpi();
     return static_cast<CallBoard*>(board)->is_contradicted() ? 1 : 0;
 }
 
-/// Rank 0's word goes to all ranks of the communicator's team.
-bool broadcast(const Communicator& communicator, std::uint64_t& word) {
+/// Rank 0's word goes to all ranks of the team.
+bool broadcast(const RankTeam& team, std::uint64_t& word) {
     const corymb_operation operation{sizeof operation, CORYMB_BROADCAST, 0,      CORYMB_UINT64,
                                      CORYMB_NO_OP,     nullptr,          &word,  1,
                                      nullptr,          nullptr,          nullptr};
-    return library().run(&operation, communicator.team) == CORYMB_OK;
-}
-
-/// Where the memory of the RequestBoard begins, behind that of the CallBoard.
-off_t request_board_place(int size) noexcept {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    return static_cast<off_t>((CallBoard::bytes(size) + page - 1) / page * page);
-}
-
-/// Rank 0 makes the memory of both boards; -1: none can be had. Others find it by its descriptor.
-int make_board_memory(int size) noexcept {
-    const int descriptor = ::memfd_create("corymb-calls", MFD_CLOEXEC);
-    const off_t bytes = request_board_place(size) + static_cast<off_t>(RequestBoard::bytes(size));
-    if (descriptor >= 0 && ::ftruncate(descriptor, bytes) != 0) {
-        ::close(descriptor);
-        return -1;
-    }
-    return descriptor;
+    return library().run(&operation, team.team) == CORYMB_OK;
 }
 
 /// Collective over the communicator's team: its ranks get the memory of the boards, or do without.
 /// `memory` is rank 0's, which stays open until all ranks have theirs.
-void open_boards(Communicator& communicator, Descriptor& memory) {
+void make_boards(Communicator& communicator, Descriptor& memory) {
     std::uint64_t place = 0; // One word, so that the plan of has_nonce serves.
     if (communicator.rank == 0) {
         memory.reset(make_board_memory(communicator.size));
@@ -209,11 +113,8 @@ void open_boards(Communicator& communicator, Descriptor& memory) {
     if (communicator.rank != 0) {
         open_memory(place >> 32U, place & 0xffff'ffffU, memory);
     }
-    communicator.board->open(memory.number());
-    auto requests = std::make_unique<RequestBoard>(communicator.rank, communicator.size);
-    if (requests->open(memory.number(), request_board_place(communicator.size))) {
-        communicator.request_board = std::move(requests);
-    }
+    static_cast<void>(
+        open_boards(communicator, communicator.rank, communicator.size, memory.number()));
 }
 
 /// Agrees on the number of earlier nonblocking calls. Blocking and nonblocking calls should come in
@@ -253,46 +154,33 @@ bool propose_to_all(Communicator& communicator, Terms& terms, Descriptor& memory
     return false;
 }
 
-/// Whether time plays no part: a variable says so, or there is a team to go on with.
-bool is_in_a_hurry(const Communicator& communicator) noexcept {
-    const char* const network = std::getenv("CORYMB_NETWORK");
-    const bool is_given = network != nullptr && *network != '\0';
-    return is_given || is_switched("always") || is_switched("early") || is_switched("off") ||
-           has_kept_team(communicator);
-}
-
-/// Collective: whether calls are to take longer before there is a team.
-bool is_too_early(Communicator& communicator) {
+/// Collective: whether calls are to take longer before there is a team. `has_team`: a rank makes
+/// its nonblocking calls on one.
+bool is_too_early(Communicator& communicator, bool& has_team) {
     if (communicator.early.wanted_ns() > 0) {
-        return !agree_that_long_enough(communicator);
+        return !agree_that_long_enough(communicator, has_team);
     }
     bool is_one_machine = false;
     bool is_any_in_a_hurry = is_in_a_hurry(communicator);
-    bool is_first = !has_had_team.load(std::memory_order_relaxed);
+    bool is_first = team_pays_ns() == tuning::first_team_pays_ns;
     Agreement agreement;
     agreement.same(machine_and_namespace(), is_one_machine);
     agreement.any(is_any_in_a_hurry);
     agreement.any(is_first);
-    if (!agree(agreement, communicator.comm) || is_any_in_a_hurry) {
+    agreement.any(has_team);
+    if (!agree(agreement, communicator.comm) || is_any_in_a_hurry || has_team) {
         return false;
     }
     communicator.early.wait_for(!is_one_machine ? tuning::team_between_nodes_pays_ns
                                 : is_first      ? tuning::first_team_pays_ns
                                                 : tuning::team_pays_ns);
-    return !agree_that_long_enough(communicator);
+    return !agree_that_long_enough(communicator, has_team);
 }
 
 /// The rest of the agreement, when all have the memory.
 std::uint64_t join_node(Communicator& communicator, const Terms& terms, const Descriptor& memory) {
-    const bool may_try = !terms.always;
-    communicator.ranks_per_cpu = static_cast<int>(terms.crowd);
-    const int own_of_cpu = ranks_per_cpu(communicator.size, terms.cpus.count());
-    communicator.crowd = std::max(own_of_cpu, communicator.ranks_per_cpu);
     const bool is_crowded = communicator.crowd > 1;
-    if (terms.cpus.count() > 0) {
-        note_ranks_per_cpu(own_of_cpu);
-    }
-    bool mpi_keeps_cpus = may_try && is_crowded && keeps_cpus(communicator.comm);
+    bool mpi_keeps_cpus = !terms.always && is_crowded && keeps_cpus(communicator.comm);
     std::uint64_t objections = 0;
     if (attach(communicator, memory.number(), communicator.size, communicator.rank) != CORYMB_OK) {
         object(objections, Objection::not_attached);
@@ -307,7 +195,7 @@ std::uint64_t join_node(Communicator& communicator, const Terms& terms, const De
     if (!has_nonce(communicator, communicator.rank, terms.nonce)) {
         object(objections, Objection::other_memory);
     } else {
-        open_boards(communicator, board);
+        make_boards(communicator, board);
     }
     bool lacks_board = communicator.request_board == nullptr;
     Agreement boards;
@@ -315,20 +203,19 @@ std::uint64_t join_node(Communicator& communicator, const Terms& terms, const De
     objections = all_objections(communicator, objections, boards);
     if (lacks_board) {
         communicator.request_board.reset();
-    } else {
-        communicator.sync_points.end(); // Ranks need not meet.
     }
-    if (objections == 0 && !agree_on_early_requests(communicator, terms)) {
-        object(objections, Objection::not_attached);
-    }
-    communicator.are_cpus_shared = is_crowded;
-    // A thread that goes on with requests takes CPUs that no call is charged with.
-    communicator.request_measure =
-        is_crowded && !communicator.by_thread ? Measure::taken : Measure::longest;
-    const ThreadTimes times = thread_times();
-    communicator.cpu_share.begin(times.ran_ns, times.waited_ns);
-    if (mpi_keeps_cpus) {
-        try_nothing(communicator);
+    begin_use(communicator, is_crowded, mpi_keeps_cpus);
+    return objections;
+}
+
+/// Between nodes: the terms are agreed on.
+std::uint64_t join_nodes(Communicator& communicator, const Terms& terms, bool is_urgent) {
+    // Messages between nodes are the MPI's.
+    communicator.can_request = communicator.can_request && !terms.no_calls;
+    const std::uint64_t objections = agree_on_node_teams(communicator, is_urgent);
+    communicator.crowd = communicator.ranks_per_cpu;
+    if (objections == 0) {
+        communicator.costly_plans.begin(communicator.choice, communicator.size);
     }
     return objections;
 }
@@ -337,37 +224,37 @@ std::uint64_t join_node(Communicator& communicator, const Terms& terms, const De
 std::uint64_t propose_and_join(Communicator& communicator, bool is_urgent) {
     constexpr auto not_attached = static_cast<std::uint64_t>(Objection::not_attached);
     constexpr auto not_yet = static_cast<std::uint64_t>(Objection::not_yet);
-    if (!is_urgent && is_too_early(communicator)) {
+    bool has_team = communicator.has_requests_on_team;
+    if (is_urgent) {
+        Agreement agreement;
+        agreement.any(has_team);
+        if (!agree(agreement, communicator.comm)) {
+            return not_attached;
+        }
+    } else if (is_too_early(communicator, has_team)) {
         return not_yet;
     }
+    if (has_team) {
+        return go_on_with_steps(communicator) ? 0 : not_attached;
+    }
+    communicator.steps->end(); // No rank has come to the last step, and none will.
     Terms terms;
     Descriptor memory;
-    if (propose_to_all(communicator, terms, memory)) {
-        return agree_on_early_requests(communicator, terms) ? 0 : not_attached;
+    const std::uint64_t made = communicator.early_requests;
+    const bool is_kept = propose_to_all(communicator, terms, memory);
+    if (!agree_on_early_requests(communicator, terms)) {
+        return not_attached;
     }
-    if (terms.objections != 0) {
+    if (is_kept || terms.objections != 0) {
         return terms.objections;
     }
-    communicator.ranks = communicator.size;
-    communicator.id = host().Comm_group(communicator.comm, &communicator.members) == MPI_SUCCESS
-                          ? terms.nonce
-                          : 0;
-    if (terms.always) {
-        try_nothing(communicator);
-    }
-    communicator.by_thread = terms.by_thread;
-    communicator.can_request = !terms.no_thread && !terms.pass_by;
-    communicator.why_no_requests = terms.pass_by ? Reason::passed_by : Reason::no_hook;
+    take_terms(communicator, terms, communicator.comm, communicator.size);
     if (!terms.is_one_machine) {
-        // Messages between nodes are the MPI's.
-        communicator.can_request = communicator.can_request && !terms.no_calls;
-        const std::uint64_t objections = agree_on_node_teams(communicator, is_urgent);
-        communicator.crowd = communicator.ranks_per_cpu;
-        if (objections == 0) {
-            communicator.costly_plans.begin(communicator.choice, communicator.size);
+        const std::uint64_t objections = join_nodes(communicator, terms, is_urgent);
+        if (objections == not_yet) {
+            communicator.early_requests = made;
         }
-        return objections != 0 || agree_on_early_requests(communicator, terms) ? objections
-                                                                               : not_attached;
+        return objections;
     }
     if (communicator.rank != 0) {
         open_memory(terms.pid, terms.descriptor, memory);
@@ -398,7 +285,125 @@ std::uint64_t find_machine() {
     return std::hash<std::string>{}(boot);
 }
 
+/// For a team whose terms are taken; it gets its CallBoard.
+struct AttachOptions {
+    AttachOptions(RankTeam& team, int descriptor, int size, int rank) {
+        corymb_options_init(&options);
+        options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
+        team.board = std::make_unique<CallBoard>(rank, size);
+        options.interrupted = &while_waiting;
+        options.interrupted_context = team.board.get();
+        options.interrupted_every_ns = tuning::progress_every_ns;
+        options.ranks_per_cpu = team.ranks_per_cpu;
+        corymb_attach_options_init(&how);
+        how.descriptor = descriptor;
+        how.size = size;
+        how.rank = rank;
+        how.ranks_here = 1;
+        how.team = &options;
+    }
+    AttachOptions(const AttachOptions&) = delete;
+    AttachOptions& operator=(const AttachOptions&) = delete;
+
+    corymb_options options{};
+    corymb_attach_options how{};
+};
+
 } // namespace
+
+bool is_switched(const char* how) noexcept {
+    const char* const value = std::getenv("CORYMB_MPI");
+    return value != nullptr && std::strcmp(value, how) == 0;
+}
+
+bool is_in_a_hurry(const Communicator& communicator) noexcept {
+    const char* const network = std::getenv("CORYMB_NETWORK");
+    const bool is_given = network != nullptr && *network != '\0';
+    return is_given || is_switched("always") || is_switched("early") || is_switched("off") ||
+           has_kept_team(communicator);
+}
+
+std::int64_t team_pays_ns() noexcept {
+    return has_had_team.load(std::memory_order_relaxed) ? tuning::team_pays_ns
+                                                        : tuning::first_team_pays_ns;
+}
+
+void note_team() noexcept {
+    has_had_team.store(true, std::memory_order_relaxed);
+    tell_of_open_work();
+}
+
+void propose(const Communicator& communicator, std::uint64_t kept, Terms& terms,
+             Descriptor& memory) {
+    terms.kept = kept;
+    terms.has_kept = kept != 0;
+    terms.machine = machine_and_namespace();
+    if (!is_world_usable()) { // The communicator is a session's.
+        object(terms.objections, Objection::not_initialised);
+        return;
+    }
+    terms.cpus.add_own();
+    terms.crowd = static_cast<std::uint64_t>(known_ranks_per_cpu());
+    terms.always = is_switched("always");
+    terms.by_thread = goes_on_by_thread();
+    terms.no_calls = goes_on_by_thread() && !has_many_threads();
+    terms.pass_by = completions_pass_by() || is_switched("blocking");
+    terms.early_requests = communicator.early_requests;
+    if (is_switched("off")) {
+        object(terms.objections, Objection::switched_off);
+        return;
+    }
+    terms.no_thread = goes_on_by_thread() && !make_progress_thread();
+    if (!library().missing.empty()) {
+        object(terms.objections, Objection::no_library);
+    } else if (kept != 0) {
+        return;
+    } else if (team_count() >= teams_max && has_no_room()) {
+        object(terms.objections, Objection::too_many);
+    } else if (communicator.rank == 0) {
+        if (!make_memory(communicator.size, memory)) {
+            object(terms.objections, Objection::no_memory);
+            return;
+        }
+        terms.pid = static_cast<std::uint64_t>(::getpid());
+        terms.descriptor = static_cast<std::uint64_t>(memory.number());
+        terms.nonce = random_number();
+    }
+}
+
+void take_terms(RankTeam& team, const Terms& of_all, MPI_Comm comm, int size) {
+    team.ranks = size;
+    team.id = host().Comm_group(comm, &team.members) == MPI_SUCCESS ? of_all.nonce : 0;
+    if (of_all.always) {
+        try_nothing(team);
+    }
+    team.by_thread = of_all.by_thread;
+    team.can_request = !of_all.no_thread && !of_all.pass_by;
+    team.why_no_requests = of_all.pass_by ? Reason::passed_by : Reason::no_hook;
+    if (!of_all.is_one_machine) {
+        return;
+    }
+    team.ranks_per_cpu = static_cast<int>(of_all.crowd);
+    const int own_of_cpu = ranks_per_cpu(size, of_all.cpus.count());
+    team.crowd = std::max(own_of_cpu, team.ranks_per_cpu);
+    if (of_all.cpus.count() > 0) {
+        note_ranks_per_cpu(own_of_cpu);
+    }
+}
+
+void begin_use(RankTeam& team, bool is_crowded, bool mpi_keeps_cpus) noexcept {
+    if (team.request_board != nullptr) {
+        team.sync_points.end(); // Ranks need not meet.
+    }
+    team.are_cpus_shared = is_crowded;
+    // A thread that goes on with requests takes CPUs that no call is charged with.
+    team.request_measure = is_crowded && !team.by_thread ? Measure::taken : Measure::longest;
+    const ThreadTimes times = thread_times();
+    team.cpu_share.begin(times.ran_ns, times.waited_ns);
+    if (mpi_keeps_cpus) {
+        try_nothing(team);
+    }
+}
 
 std::uint64_t machine_and_namespace() {
     static const std::uint64_t here = find_machine(); // Takes as long as a communicator.
@@ -446,28 +451,21 @@ bool can_map(const Descriptor& memory) {
     return true;
 }
 
-corymb_status attach(Communicator& communicator, int descriptor, int size, int rank) {
-    corymb_options options;
-    corymb_options_init(&options);
-    options.deadline_ns = std::getenv("CORYMB_DEADLINE") != nullptr ? 0 : no_deadline_ns;
-    communicator.board = std::make_unique<CallBoard>(rank, size);
-    options.interrupted = &while_waiting;
-    options.interrupted_context = communicator.board.get();
-    options.interrupted_every_ns = tuning::progress_every_ns;
-    options.ranks_per_cpu = communicator.ranks_per_cpu;
-    corymb_attach_options how;
-    corymb_attach_options_init(&how);
-    how.descriptor = descriptor;
-    how.size = size;
-    how.rank = rank;
-    how.ranks_here = 1;
-    how.team = &options;
-    return library().attach(&how, &communicator.team);
+corymb_status attach(RankTeam& team, int descriptor, int size, int rank) {
+    AttachOptions options(team, descriptor, size, rank);
+    return library().attach(&options.how, &team.team);
 }
 
-bool has_nonce(Communicator& communicator, int rank, std::uint64_t nonce) {
+corymb_status attach_at_once(RankTeam& team, int descriptor, int size, int rank,
+                             corymb_process_team*& arriving) {
+    AttachOptions options(team, descriptor, size, rank);
+    options.how.at_once = 1;
+    return library().process_team_create(&options.how, &arriving);
+}
+
+bool has_nonce(const RankTeam& team, int rank, std::uint64_t nonce) {
     std::uint64_t seen = rank == 0 ? nonce : 0;
-    return broadcast(communicator, seen) && seen == nonce;
+    return broadcast(team, seen) && seen == nonce;
 }
 
 std::uint64_t all_objections(const Communicator& communicator, std::uint64_t own,
@@ -479,6 +477,18 @@ std::uint64_t all_objections(const Communicator& communicator, std::uint64_t own
     return own;
 }
 
+std::string texts_of(std::uint64_t objections) {
+    std::string texts;
+    for (std::uint64_t bit = 1; bit <= static_cast<std::uint64_t>(Objection::wrong_network);
+         bit <<= 1) {
+        if ((objections & bit) != 0) {
+            texts += texts.empty() ? "" : "; ";
+            texts += text_of(static_cast<Objection>(bit));
+        }
+    }
+    return texts;
+}
+
 void agree_on_team(Communicator& communicator, bool is_urgent) noexcept {
     std::uint64_t objections = 0;
     try {
@@ -488,8 +498,9 @@ void agree_on_team(Communicator& communicator, bool is_urgent) noexcept {
     }
     if (objections == 0) {
         communicator.state = Communicator::State::team;
-        has_had_team.store(true, std::memory_order_relaxed);
-        tell_of_open_work();
+        communicator.has_requests_on_team = true;
+        communicator.why.clear();
+        note_team();
         return;
     }
     give_back_team(communicator);
@@ -497,15 +508,9 @@ void agree_on_team(Communicator& communicator, bool is_urgent) noexcept {
         return;
     }
     communicator.state = Communicator::State::passed;
+    communicator.has_requests_on_team = false;
     communicator.reason = Reason::no_team;
-    communicator.early_requests = 0;
-    for (std::uint64_t bit = 1; bit <= static_cast<std::uint64_t>(Objection::wrong_network);
-         bit <<= 1) {
-        if ((objections & bit) != 0) {
-            communicator.why += communicator.why.empty() ? "" : "; ";
-            communicator.why += text_of(static_cast<Objection>(bit));
-        }
-    }
+    communicator.why = texts_of(objections);
 }
 
 } // namespace corymb::mpi

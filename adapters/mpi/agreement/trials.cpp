@@ -82,14 +82,19 @@ void agree_that_plan_pays(Communicator& communicator, CostlyPlans::Wait& wait, O
     communicator.costly_plans.decide(wait, operation, bytes, least_ns);
 }
 
-bool agree_that_long_enough(Communicator& communicator) noexcept {
-    auto most_ns =
-        static_cast<std::uint64_t>(communicator.early.time_ns(communicator.early_requests) +
-                                   earlier_ns(communicator.early).load(std::memory_order_relaxed));
+bool agree_that_long_enough(Communicator& communicator, bool& has_team) noexcept {
+    auto most_ns = static_cast<std::uint64_t>(
+        communicator.early.time_ns(communicator.early_requests, early_sample(communicator)) +
+        earlier_ns(communicator.early).load(std::memory_order_relaxed));
+    std::uint64_t teams = has_team ? 1 : 0; // By maximum, so that one reduction is enough.
     Agreement agreement;
     agreement.largest(most_ns);
+    agreement.largest(teams);
     // Without an answer the agreements that follow fail in the same way, and report it.
-    return !agree(agreement, communicator.comm) || communicator.early.is_long_enough(most_ns);
+    const bool is_enough =
+        !agree(agreement, communicator.comm) || communicator.early.is_long_enough(most_ns);
+    has_team = teams != 0;
+    return is_enough || has_team;
 }
 
 bool agree_that_lists_are_bounds(Communicator& communicator, Lists& lists,

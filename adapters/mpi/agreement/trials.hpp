@@ -21,9 +21,9 @@ void synchronise_requests(Communicator& communicator) noexcept;
 /// Whether calls that wait for a plan have taken as long as it takes; their `wait` is then over.
 void agree_that_plan_pays(Communicator& communicator, CostlyPlans::Wait& wait, Operation operation,
                           std::uint64_t bytes) noexcept;
-/// Whether the calls before a team have taken as long on any rank as is wanted. If not, the ranks
-/// agree again after twice as many.
-[[nodiscard]] bool agree_that_long_enough(Communicator& communicator) noexcept;
+/// Whether the calls before a team have taken as long on any rank as is wanted, or a rank has one
+/// already (`has_team`). If not, the ranks agree again after twice as many.
+[[nodiscard]] bool agree_that_long_enough(Communicator& communicator, bool& has_team) noexcept;
 /// Compares the bytes sent to each rank with those expected from each. True: a rank expects another
 /// number than is sent, so the lists are bounds. Throws std::bad_alloc.
 [[nodiscard]] bool agree_that_lists_are_bounds(Communicator& communicator, Lists& lists,

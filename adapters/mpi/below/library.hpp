@@ -17,6 +17,9 @@ namespace corymb::mpi {
     X(free)                                                                                        \
     X(set_hooks_urgent)                                                                            \
     X(attach)                                                                                      \
+    X(process_team_create)                                                                         \
+    X(process_team_try_meet)                                                                       \
+    X(process_team_join)                                                                           \
     X(absent_ranks)                                                                                \
     X(make_team_descriptor)                                                                        \
     X(team_abandon)                                                                                \

@@ -3,6 +3,7 @@
 
 #include "below/library.hpp"
 #include "communicator/being_freed.hpp"
+#include "communicator/early_steps.hpp"
 #include "communicator/kept_teams.hpp"
 #include "communicator/sessions.hpp"
 
@@ -39,12 +40,16 @@ void forget_requests_of(Communicator& communicator) noexcept {
 
 /// Nobody uses the communicator any more. Others may go on with its team.
 void give_back(Communicator& communicator) noexcept {
-    if (communicator.state == Communicator::State::early && communicator.early.wanted_ns() > 0) {
-        earlier_ns(communicator.early)
-            .fetch_add(communicator.early.time_ns(communicator.early_requests),
-                       std::memory_order_relaxed);
-    }
     forget_requests_of(communicator);
+    const bool has_counted = communicator.early.wanted_ns() > 0 || communicator.steps->board;
+    if (communicator.state == Communicator::State::early && !communicator.has_requests_on_team &&
+        has_counted) {
+        earlier_ns(communicator.early)
+            .fetch_add(
+                communicator.early.time_ns(communicator.early_requests, communicator.early_sample),
+                std::memory_order_relaxed);
+    }
+    communicator.steps->end();
     if (!registry().is_over.load(std::memory_order_acquire)) {
         keep_team(communicator);
     }
@@ -61,6 +66,7 @@ int forget(MPI_Comm /*comm*/, int /*key*/, void* value, void* /*extra*/) noexcep
         communicator_generation.fetch_add(1, std::memory_order_release);
     }
     keep_for_summary(*communicator); // While the communicator has a name.
+    wait_for_question(*communicator->steps);
     if (add(communicator->references, 1, std::memory_order_acq_rel) != 0) {
         return MPI_SUCCESS;
     }
@@ -190,6 +196,10 @@ Communicator* next_to_give_back(bool all_but_with_requests) noexcept {
 
 } // namespace
 
+Communicator::Communicator() : steps(std::make_unique<EarlySteps>()) {}
+
+Communicator::~Communicator() = default;
+
 int do_not_copy(MPI_Comm /*comm*/, int /*key*/, void* /*extra*/, void* /*value*/, void* /*copy*/,
                 int* flag) noexcept {
     *flag = 0;
@@ -278,8 +288,11 @@ void give_back_teams(bool all_but_with_requests) noexcept {
         if (!is_orphan(*communicator)) {
             keep_for_summary(*communicator);
         }
+        wait_for_question(*communicator->steps);
+        communicator->steps->end();
         give_back_team(*communicator); // MPI frees the communicators of carriers itself.
         communicator->state = Communicator::State::passed;
+        communicator->has_requests_on_team = false;
         let_go(*communicator);
     }
     end_kept_teams();

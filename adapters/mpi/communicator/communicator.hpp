@@ -86,8 +86,16 @@ struct RankTeam {
     [[nodiscard]] bool is_over_nodes() const noexcept { return carrier != nullptr; }
 };
 
+struct EarlySteps; // early_steps.hpp
+
 struct Communicator : RankTeam {
+    /// What blocking and persistent calls have.
     enum class State : unsigned char { early, team, passed };
+
+    Communicator();
+    Communicator(const Communicator&) = delete;
+    Communicator& operator=(const Communicator&) = delete;
+    ~Communicator();
 
     MPI_Comm comm{};
     int rank = 0;
@@ -96,11 +104,15 @@ struct Communicator : RankTeam {
     Reason reason = Reason::early; ///< The reason of a communicator that is passed.
     std::string why;               ///< The reason in words, for no_team.
     EarlyCalls early;
+    /// Nonblocking calls have the team. They may get it before blocking ones do.
+    bool has_requests_on_team = false;
     /// Nonblocking collectives before the communicator has a team. Afterwards, calls that are still
     /// left to the MPI because another rank has made them before.
     std::uint64_t early_requests = 0;
-    std::atomic<bool> busy{false}; ///< The team is in use (InUse).
-    std::atomic<int> active{0};    ///< Requests under way.
+    RequestSample early_sample{};        ///< Some of those calls; guarded by the room `requests`.
+    std::unique_ptr<EarlySteps> steps{}; ///< Never null.
+    std::atomic<bool> busy{false};       ///< The team is in use (InUse).
+    std::atomic<int> active{0};          ///< Requests under way.
     /// Waits for such requests that leave the team to others between their looks.
     std::atomic<int> waits{0};
     std::atomic<bool> is_listed{false}; ///< Among the communicators whose requests go on.

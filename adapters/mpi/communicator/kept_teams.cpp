@@ -40,8 +40,8 @@ bool knows_its_crowd(const RankTeam& team) noexcept {
 /// Whether another communicator can go on with the team. Not with a team that has lanes for
 /// persistent operations between nodes: their agreements go on without it.
 bool can_be_gone_on_with(const Communicator& communicator) noexcept {
-    return communicator.state == Communicator::State::team && communicator.id != 0 &&
-           !communicator.has_failed.load(std::memory_order_relaxed) &&
+    return (communicator.state == Communicator::State::team || communicator.has_requests_on_team) &&
+           communicator.id != 0 && !communicator.has_failed.load(std::memory_order_relaxed) &&
            (communicator.carrier == nullptr || !communicator.carrier->has_own_lanes());
 }
 

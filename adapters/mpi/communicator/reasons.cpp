@@ -25,6 +25,8 @@ const char* text_of(Reason reason) noexcept {
     case Reason::no_team: return "no team";
     case Reason::trial: return "tried, to see which of the two is faster";
     case Reason::slower: return "it was the faster one when tried";
+    case Reason::nodes_apart:
+        return "between nodes a team is made in a blocking call, and requests have it then, too";
     case Reason::planning: return "first for about as long as it takes to make a plan";
     }
     return "";

@@ -24,6 +24,7 @@ enum class Reason : std::uint8_t {
     trial,
     slower,
     planning,
+    nodes_apart,
 };
 
 /// Bits that ranks combine when they agree on a team: why there is none.

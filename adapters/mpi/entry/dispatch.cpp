@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "entry/dispatch.hpp"
 
+#include "agreement/steps.hpp"
 #include "below/clock.hpp"
 #include "below/library.hpp"
 #include "below/outcome.hpp"
@@ -28,12 +29,11 @@ void Dispatch::begin() noexcept {
     if (is_explaining()) {
         begin_ns_ = now_ns();
     }
-    if (communicator_->state == Communicator::State::early) {
-        // Nonblocking calls must return whatever others do; making a persistent request need not,
-        // and it promises many calls.
-        if (call_.form == Form::nonblocking) {
-            ++communicator_->early_requests;
-        } else if (call_.form == Form::persistent) {
+    if (call_.form == Form::nonblocking) {
+        begin_nonblocking();
+    } else if (communicator_->state == Communicator::State::early) {
+        // Making a persistent request may wait for others, and it promises many calls.
+        if (call_.form == Form::persistent) {
             agree_on_team(*communicator_, true);
         } else if (communicator_->early.begin_blocking()) {
             // Whoever agrees waits for late ranks as the call would: that time counts, too.
@@ -43,17 +43,35 @@ void Dispatch::begin() noexcept {
         }
         return;
     }
-    if (call_.form == Form::nonblocking && communicator_->early_requests > 0) {
-        --communicator_->early_requests;
+    communicator_->is_watched = communicator_->state == Communicator::State::early ||
+                                communicator_->early_requests > 0 || is_explaining();
+}
+
+/// Nonblocking calls must return whatever others do.
+void Dispatch::begin_nonblocking() noexcept {
+    Communicator& communicator = *communicator_;
+    if (communicator.state == Communicator::State::early) {
+        is_left_to_mpi_ = !communicator.has_requests_on_team;
+        if (is_left_to_mpi_ && take_steps(communicator)) {
+            communicator.has_requests_on_team = true;
+            communicator.early_requests = 0;
+            is_left_to_mpi_ = false;
+        }
+        communicator.early_requests += is_left_to_mpi_ ? 1 : 0;
+    } else if (communicator.early_requests > 0) {
+        --communicator.early_requests;
         is_left_to_mpi_ = true;
+        static_cast<void>(take_steps(communicator));
     }
-    communicator_->is_watched = communicator_->early_requests > 0 || is_explaining();
 }
 
 /// Without a team the communicator has one.
 Reason Dispatch::own_reason(Reason reason) const noexcept {
     if (has_team() || reason == Reason::no_translation) {
         return reason;
+    }
+    if (call_.form == Form::nonblocking && is_left_to_mpi_ && !communicator_->why.empty()) {
+        return Reason::no_team; // It has been tried.
     }
     const bool is_early = communicator_->state == Communicator::State::early || is_left_to_mpi_;
     return is_early                                            ? Reason::early
@@ -64,21 +82,15 @@ Reason Dispatch::own_reason(Reason reason) const noexcept {
 /// A call that the MPI refuses on this rank, such as a root's with wrong arguments, is none for the
 /// others, and the program may make up for it: it does not count on the way to a team.
 int Dispatch::do_below() {
-    const bool is_timed = communicator_->state == Communicator::State::early &&
-                          call_.form == Form::blocking &&
+    const bool is_early = communicator_->state == Communicator::State::early &&
                           static_cast<std::size_t>(call_.operation) < translated_operations;
-    const std::int64_t began_ns = is_timed ? now_ns() : 0;
+    const bool is_timed = is_early && call_.form == Form::blocking;
+    const bool is_sampled =
+        is_early && is_left_to_mpi_ && RequestSample::has(communicator_->early_requests);
+    const std::int64_t began_ns = is_timed || is_sampled ? now_ns() : 0;
+    const std::int64_t cpu_ns = is_sampled ? thread_ns() : 0;
     const auto take_back = [this] {
-        if (is_left_to_mpi_) {
-            ++communicator_->early_requests;
-            communicator_->is_watched = true;
-        } else if (communicator_->state == Communicator::State::early) {
-            if (call_.form == Form::blocking) {
-                communicator_->early.take_back_blocking();
-            } else if (call_.form == Form::nonblocking) {
-                --communicator_->early_requests;
-            }
-        }
+        take_back_early();
     };
     UnlessDone or_take_back(take_back);
     const int result = call_.below();
@@ -86,9 +98,27 @@ int Dispatch::do_below() {
         or_take_back.done();
         if (is_timed) {
             communicator_->early.add(now_ns() - began_ns);
+        } else if (is_sampled && result == MPI_SUCCESS) {
+            watch_early(*communicator_, *call_.request, {began_ns, now_ns()}, thread_ns() - cpu_ns);
         }
     }
     return result;
+}
+
+/// Uncounts an early call, or one that is left to the MPI since another rank made it early.
+void Dispatch::take_back_early() noexcept {
+    const bool is_early = communicator_->state == Communicator::State::early;
+    if (is_left_to_mpi_) {
+        take_back_steps(*communicator_);
+        if (is_early) {
+            --communicator_->early_requests;
+        } else {
+            ++communicator_->early_requests;
+            communicator_->is_watched = true;
+        }
+    } else if (is_early && call_.form == Form::blocking) {
+        communicator_->early.take_back_blocking();
+    }
 }
 
 int Dispatch::pass_on(Reason reason, std::uint64_t bytes) {

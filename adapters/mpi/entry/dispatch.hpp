@@ -33,8 +33,13 @@ public:
     ~Dispatch() = default;
 
     [[nodiscard]] bool has_team() const noexcept {
-        return communicator_ != nullptr && communicator_->state == Communicator::State::team &&
-               (call_.form == Form::blocking || (communicator_->can_request && !is_left_to_mpi_));
+        if (communicator_ == nullptr) {
+            return false;
+        }
+        const bool is_on_team = call_.form == Form::nonblocking
+                                    ? communicator_->has_requests_on_team && !is_left_to_mpi_
+                                    : communicator_->state == Communicator::State::team;
+        return is_on_team && (call_.form == Form::blocking || communicator_->can_request);
     }
     [[nodiscard]] int rank() const noexcept { return communicator_->rank; }
     [[nodiscard]] int size() const noexcept { return communicator_->size; }
@@ -231,7 +236,9 @@ private:
     corymb_status hand_to_program(const WorkMaker& make);
     [[nodiscard]] Reason own_reason(Reason reason) const noexcept;
     void begin() noexcept;
+    void begin_nonblocking() noexcept;
     int do_below();
+    void take_back_early() noexcept;
     void abandon() noexcept;
     int attempt(std::uint64_t bytes, MpiFunction run);
     [[nodiscard]] Verdict next_request(std::uint64_t bytes) noexcept {
@@ -255,7 +262,8 @@ private:
     const Call& call_;
     Communicator* communicator_;
     std::int64_t begin_ns_ = 0;
-    bool is_left_to_mpi_ = false; ///< A nonblocking call that another rank made before the team.
+    /// A nonblocking call before the communicator has a team, or that another rank made before.
+    bool is_left_to_mpi_ = false;
 };
 
 } // namespace corymb::mpi

@@ -10,8 +10,40 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 namespace corymb::mpi {
+
+/// Some nonblocking calls of a communicator that has no team yet, on this rank. Their time is what
+/// the program spends in the calls that begin and complete them.
+class RequestSample {
+public:
+    /// Whether the call with this number, from 1, is worth a look at the clock.
+    [[nodiscard]] static bool has(std::uint64_t call) noexcept {
+        return call <= tuning::sampled_requests || call % tuning::sampled_requests == 0;
+    }
+    void add(std::int64_t ns, std::int64_t cpu_ns) noexcept {
+        ++count_;
+        ns_ += ns;
+        least_cpu_ns_ = std::min(least_cpu_ns_, cpu_ns);
+    }
+    /// The time of so many calls, by those of the sample.
+    [[nodiscard]] std::int64_t time_ns(std::uint64_t calls) const noexcept {
+        return count_ == 0 ? 0
+                           : static_cast<std::int64_t>(static_cast<double>(ns_) / count_ *
+                                                       static_cast<double>(calls));
+    }
+    /// Whether the MPI keeps the CPU of a rank while it waits: each call has taken much of a CPU. A
+    /// call in which the rank waits for a late one does so, too, but not all do.
+    [[nodiscard]] bool keeps_cpus() const noexcept {
+        return count_ >= tuning::early_calls && least_cpu_ns_ > tuning::crowded_call_most_ns;
+    }
+
+private:
+    int count_ = 0;
+    std::int64_t ns_ = 0;
+    std::int64_t least_cpu_ns_ = std::numeric_limits<std::int64_t>::max();
+};
 
 /// The first calls of one communicator. All ranks count blocking calls alike.
 class EarlyCalls {
@@ -28,12 +60,10 @@ public:
     void wait_for(std::int64_t wanted_ns) noexcept { wanted_ns_ = wanted_ns; }
     /// Not 0: what they have to take.
     [[nodiscard]] std::int64_t wanted_ns() const noexcept { return wanted_ns_; }
-    /// The time of the calls so far on this rank, with so many nonblocking ones. In those the
-    /// program's waits are unknown, so they count as blocking ones do.
-    [[nodiscard]] std::int64_t time_ns(std::uint64_t nonblocking) const noexcept {
-        const auto blocking = static_cast<std::uint64_t>(std::max(made_ - 1, 1));
-        const double share = static_cast<double>(nonblocking) / static_cast<double>(blocking);
-        return ns_ + static_cast<std::int64_t>(share * static_cast<double>(ns_));
+    /// The time of the calls so far on this rank, with so many nonblocking ones.
+    [[nodiscard]] std::int64_t time_ns(std::uint64_t nonblocking,
+                                       const RequestSample& sample) const noexcept {
+        return ns_ + sample.time_ns(nonblocking);
     }
     /// Whether calls have taken as long as is wanted: `most_ns` on the rank on which they took
     /// longest. If not, the ranks agree again when they will have, by the calls so far, but after

@@ -47,6 +47,10 @@ inline constexpr int pause_doublings_most = 10;
 /// small: teams for communicators that are freed at once. Too large: programs of few calls get
 /// none.
 inline constexpr int early_calls = 3;
+/// Nonblocking calls of a communicator without a team whose time is taken: so many at first, then
+/// one in so many. Reasoning: the clocks take a microsecond, and a call several. Too small: costs.
+/// Too large: the first calls, which are slow, stand for all.
+inline constexpr std::uint64_t sampled_requests = 16;
 /// What blocking calls on one node have to take before there is a team, in ns: the first of a
 /// process, and a later one. Measured: the first takes 6 to 8 ms for loading libcorymb and the
 /// agreements, a later one 1 ms (docs/mpi.md, two ranks, Open MPI). Reasoning: whoever waits until

@@ -15,11 +15,24 @@ namespace corymb::mpi {
 namespace {
 
 struct UnderWay {
-    const Communicator* communicator;
-    Trial* trial;
+    Communicator* communicator;
+    Trial* trial; ///< Null: an early call.
     Trial::Attempt attempt;
     MPI_Request request;
-    Trial::Span span; ///< The time in the two calls, without the time between them.
+    Trial::Span span;    ///< The time in the two calls, without the time between them.
+    std::int64_t cpu_ns; ///< The time of a CPU in them, for an early call.
+
+    [[nodiscard]] Measure measure() const noexcept {
+        return trial != nullptr ? trial->measure() : Measure::longest;
+    }
+    /// The program has completed it.
+    void end() const noexcept {
+        if (trial != nullptr) {
+            trial->add(attempt, span);
+        } else {
+            communicator->early_sample.add(span.end_ns - span.begin_ns, cpu_ns);
+        }
+    }
 };
 
 /// Never destroyed: MPI may call back while the process ends. The lock also guards trials of
@@ -32,6 +45,12 @@ struct Table {
 Table& table() {
     static auto* const one = new Table;
     return *one;
+}
+
+/// Under the lock. Throws std::bad_alloc.
+void enter(Table& all, const UnderWay& call) {
+    all.calls.push_back(call);
+    attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
 }
 
 /// Under the lock.
@@ -56,10 +75,36 @@ void watch(Communicator& communicator, Trial& trial, const Trial::Attempt& attem
         return;
     }
     try {
-        all.calls.push_back({&communicator, &trial, attempt, request, start});
-        attempts_under_way.store(static_cast<int>(all.calls.size()), std::memory_order_relaxed);
+        enter(all, {&communicator, &trial, attempt, request, start, 0});
     } catch (const std::exception&) { // The trial lacks a call, and ends without a winner.
     }
+}
+
+void watch_early(Communicator& communicator, MPI_Request request, const Trial::Span& start,
+                 std::int64_t cpu_ns) noexcept {
+    communicator.forget_requests.store(&forget_communicator, std::memory_order_release);
+    Table& all = table();
+    const std::lock_guard lock(all.lock);
+    const auto is_watched = [&](const UnderWay& call) {
+        return call.communicator == &communicator && call.trial == nullptr;
+    };
+    if (std::ranges::any_of(all.calls, is_watched)) {
+        return;
+    }
+    const UnderWay call{&communicator, nullptr, {}, request, start, cpu_ns};
+    if (request == host().request_null) {
+        call.end();
+        return;
+    }
+    try {
+        enter(all, call);
+    } catch (const std::exception&) { // The sample is the smaller.
+    }
+}
+
+RequestSample early_sample(const Communicator& communicator) noexcept {
+    const std::lock_guard lock(table().lock);
+    return communicator.early_sample;
 }
 
 void forget_attempts(const Communicator& communicator) noexcept {
@@ -112,9 +157,10 @@ void CompletionWatch::end() noexcept {
         if (call == all.calls.end()) {
             continue;
         }
-        call->span.end_ns += call->trial->measure() == Measure::taken ? taken_ns : ns;
+        call->span.end_ns += call->measure() == Measure::taken ? taken_ns : ns;
+        call->cpu_ns += taken_ns;
         if (requests_[place] == host().request_null) {
-            call->trial->add(call->attempt, call->span);
+            call->end();
             all.calls.erase(call);
         }
     }

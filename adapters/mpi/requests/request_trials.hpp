@@ -13,13 +13,20 @@
 
 namespace corymb::mpi {
 
-/// Calls whose requests the program has not completed.
+/// Watched calls whose requests the program has not completed.
 inline constinit std::atomic<int> attempts_under_way{0};
 
 /// A call has been started. Its request is the program's. Without memory it counts as one that is
 /// never completed.
 void watch(Communicator& communicator, Trial& trial, const Trial::Attempt& attempt,
            MPI_Request request, const Trial::Span& start) noexcept;
+/// A call on a communicator without a team has been started, and has taken so much of a CPU so far.
+/// Its time goes to the communicator's sample when the program has completed it. One at a time is
+/// watched.
+void watch_early(Communicator& communicator, MPI_Request request, const Trial::Span& start,
+                 std::int64_t cpu_ns) noexcept;
+/// The communicator's sample.
+[[nodiscard]] RequestSample early_sample(const Communicator& communicator) noexcept;
 /// The communicator is about to go.
 void forget_attempts(const Communicator& communicator) noexcept;
 /// Whether the program has completed all calls of the trial that count.

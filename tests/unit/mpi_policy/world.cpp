@@ -347,8 +347,10 @@ std::string World::early(const Command& command) {
         for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
             EarlyCalls& calls = ranks_[rank].early;
             do_agree = calls.begin_blocking();
-            most.push_back(static_cast<std::uint64_t>(
-                calls.time_ns(static_cast<std::uint64_t>(command.value("requests", rank, 0)))));
+            RequestSample sample;
+            sample.add(command.value("request-ns", rank, 0), 0);
+            most.push_back(static_cast<std::uint64_t>(calls.time_ns(
+                static_cast<std::uint64_t>(command.value("requests", rank, 0)), sample)));
         }
         if (do_agree) {
             std::vector<Agreement> agreements(ranks_.size());
