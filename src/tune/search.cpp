@@ -84,9 +84,8 @@ std::vector<Tried> Search::by_makespan() const {
 
 void Search::refuse() const {
     const bool is_named = request_.algorithm != "best";
-    std::string text =
-        is_named ? "algorithm \"" + request_.algorithm + "\" has no" : "no algorithm has a";
-    text += " plan for this " + std::string(to_string(request_.op)) + " (" +
+    std::string text = is_named ? "algorithm \"" + request_.algorithm + "\" has" : "there is";
+    text += " no plan for " + std::string(to_string(request_.op)) + " (" +
             std::to_string(request_.size) + " ranks, " + std::to_string(request_.example_bytes) +
             " bytes" + (request_.ordered ? ", in the order of the ranks" : "") + ")";
     throw Error(Errc::invalid_argument, text + (is_named ? "; \"best\" takes one that has" : ""));
