@@ -24,8 +24,8 @@ public:
     /// Messages with data and notifications do not overtake each other within their channel only.
     /// Other operations than blocking ones have further pairs of channels: 2 k + data and
     /// 2 k + notifications, nonblocking ones with k from 1 to lanes(), persistent ones with k from
-    /// 9 to 8 + own_lanes().
-    enum class Channel : std::uint32_t { data, notifications };
+    /// 10 to 9 + own_lanes(). Notices have a channel for themselves: see has_notices().
+    enum class Channel : std::uint32_t { data, notifications, notices = 18 };
     using Ticket = std::uint64_t;
     /// The message of a receive.
     struct Arrival {
@@ -45,12 +45,22 @@ public:
     /// long as the team lives, even if it goes: channels are cheap where they are numbers. Equal on
     /// all ranks, always. 0 if not overridden.
     [[nodiscard]] virtual int own_lanes() const noexcept;
+    /// Whether there is the channel `notices`. On it ranks tell each other, in long waits and after
+    /// failures only, where they wait and why the team is broken. Its messages are of at most 3 KiB
+    /// and go to any rank, also on the same node; a receive from `any_rank` takes the next one of
+    /// any rank, and after `abandon` it no longer writes to its memory. When the team goes, some
+    /// may be left that nobody takes; drop them. Equal on all ranks, always.
+    /// False if not overridden: other nodes then learn of a failure when they miss messages, and of
+    /// calls that differ when a message comes that does not fit.
+    [[nodiscard]] virtual bool has_notices() const noexcept;
+    /// The `from` of a receive on the channel `notices`.
+    static constexpr Rank any_rank = -1;
     /// Begins to send, at most 1 GiB; never waits for the receiver. `data` must stay until `test`
     /// says so. `mark`, from 0 to 32,767, comes along.
     virtual Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel,
                         int mark) = 0;
-    /// Begins to receive the next message of `from`. A longer one than `room` is an error of
-    /// `test`.
+    /// Begins to receive the next message of `from`. If it is longer than `room`, at most `room`
+    /// bytes are written and `Arrival::bytes` is more than `room`, which is a call that differs.
     virtual Ticket receive(void* data, std::size_t room, Rank from, Channel channel) = 0;
     /// Looks once, and lets the carrier go on. True: it is done, the ticket is used up, and
     /// `arrival` of a receive is filled in.
@@ -134,8 +144,10 @@ struct Carried {
 
 /// Makes the team of the ranks on this node, in increasing order, this rank's handle on a team over
 /// several nodes: the local team goes into it. `carrier` outlives the team. As in every team, all
-/// ranks call the same operations in the same order. A failed operation breaks the team for this
-/// node; other nodes notice when they miss its messages.
+/// ranks call the same operations in the same order. A failed operation breaks the team on all
+/// nodes, if the carrier has notices; otherwise other nodes notice when they miss messages. With
+/// notices `Team::leave` waits for the other ranks to leave, for at most a second, and compares the
+/// calls of all; a destructor compares none between nodes.
 ///
 /// All operations are there but these, which are refused with Errc::unsupported: messages between
 /// two ranks, `split`, `shrink` and `plan` (`chosen_plan` names the plan). An operation is also

@@ -46,6 +46,7 @@ public:
     void abandon(Ticket ticket) noexcept override { given_.abandon(given_.context, ticket); }
     [[nodiscard]] int lanes() const noexcept override { return given_.lanes; }
     [[nodiscard]] int own_lanes() const noexcept override { return given_.own_lanes; }
+    [[nodiscard]] bool has_notices() const noexcept override { return given_.notices != 0; }
 
 private:
     static void check(int result, const char* what) {

@@ -5,10 +5,12 @@
 #pragma once
 
 #include "cluster/far_operation.hpp"
+#include "cluster/notices.hpp"
 
 #include <cstdint>
 #include <list>
 #include <map>
+#include <vector>
 
 namespace corymb::cluster {
 
@@ -19,12 +21,17 @@ public:
     Agreements& operator=(const Agreements&) = delete;
     ~Agreements() { abandon_all(); }
 
-    /// The key of an operation that is being made. If it is the first of its kind, the ranks begin
-    /// to agree, by messages with this mark on the channels of `lane`. The agreement goes on even
-    /// if the operation goes. The key stays for as long as *this.
-    [[nodiscard]] FarKey& key_for(const team::PlanKey& which, int lane, int mark);
-    /// Goes on as far as it can at once. Throws as PlanExchange::advance.
+    /// The key of an operation that is being made with this call. If it is the first of its kind,
+    /// the ranks begin to agree on the channels of `lane`, by messages with the digest's mark. The
+    /// agreement goes on even if the operation goes. The key stays for as long as *this.
+    [[nodiscard]] FarKey& key_for(const detail::Call& call, int lane,
+                                  const team::CallDigest& digest);
+    /// Goes on as far as it can at once. Throws as the carrier does.
     void go_on();
+    /// The waits of those that are under way.
+    [[nodiscard]] std::vector<FarWait> waits() const;
+    /// Whether the operation with this lane agrees with others.
+    [[nodiscard]] bool has(int lane) const noexcept;
     [[nodiscard]] bool are_over() const noexcept { return under_way_.empty(); }
     /// Grows whenever something has come.
     [[nodiscard]] std::uint64_t moves() const noexcept { return moves_; }
@@ -32,11 +39,15 @@ public:
 
 private:
     struct Agreement {
-        Agreement(Station& station, FarKey& of, const team::PlanKey& its_key, int lane, int mark);
+        Agreement(Station& station, FarKey& of, const detail::Call& call, int lane,
+                  const team::CallDigest& of_call);
 
         FarKey* key;
         team::PlanKey which;
+        team::CallTerms terms;
+        team::CallDigest digest;
         Mail mail;
+        Rank foreign_from = -1; ///< As in FarOperation.
         std::unique_ptr<PlanExchange> exchange;
     };
 

@@ -28,6 +28,7 @@ public:
                                           std::shared_ptr<const void> keep) override;
     std::size_t progress() override { return pending_.progress(); }
     void complete_all() override { pending_.complete_all(); }
+    void leave() noexcept override { pending_.leave(); }
     [[nodiscard]] ChosenPlan plan(const team::PlanKey& key) override;
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const override {
         return pending_.chosen_plans();

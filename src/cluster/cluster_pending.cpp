@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <new>
 #include <string>
 #include <utility>
 
@@ -55,12 +56,6 @@ std::size_t agreement_of(const FarOperation& operation) noexcept {
     return operation.exchange == nullptr ? 0 : 1 + operation.exchange->moves();
 }
 
-/// Changes with every step within the node.
-std::size_t steps_of(const FarOperation& operation) noexcept {
-    return operation.activation.step +
-           (operation.vector == nullptr ? 0 : operation.vector->telling.step);
-}
-
 } // namespace
 
 ClusterPending::ClusterPending(Station& station, OneUser& of_handle)
@@ -71,7 +66,7 @@ ClusterPending::ClusterPending(Station& station, OneUser& of_handle)
       patrol_within_(deadline_within_node(station.deadline_ns)),
       lane_count_(lane_count_of(station)), own_lane_count_(own_lane_count_of(station)),
       blocking_lane_(*station.shared, station.own), blocking_(blocking_lane_, station, 0),
-      agreements_(station) {
+      agreements_(station), doubts_(station, *this) {
     make_room_for(blocking_lane_);
 }
 
@@ -79,6 +74,7 @@ ClusterPending::~ClusterPending() {
     complete_quietly();
     finish_agreements();
     orphan_all();
+    tell_failure();
 }
 
 // Blocking operations
@@ -115,7 +111,7 @@ void ClusterPending::run_blocking(const detail::Call& call) {
     blocking_.call = call;
     blocking_.activation = {};
     blocking_.vector.reset();
-    blocking_.awaited = -1;
+    blocking_.awaited = blocking_.near = -1;
     blocking_.error = nullptr;
     if (has_stopped()) { // It counts all the same: others may look for it.
         blocking_lane_.first = &blocking_;
@@ -124,8 +120,7 @@ void ClusterPending::run_blocking(const detail::Call& call) {
         shared_->throw_if_broken();
     }
     put_in_queue(blocking_);
-    wait_until_over(blocking_);
-    consume(blocking_);
+    wait(blocking_);
 }
 
 // Making
@@ -153,7 +148,8 @@ FarOperation& ClusterPending::make_persistent(const detail::Call& call,
                               " persistent operations, and its carrier has no channels for more; "
                               "start some again instead, or make another team");
     }
-    const int channels = nonblocking_lanes_max + ++own_made_;
+    const int channels = notices_pair + ++own_made_;
+    made_.write(static_cast<std::uint64_t>(own_made_), call.terms);
     const team::LaneId id = take_own_lane();
     FarOperation* made = nullptr;
     try {
@@ -164,10 +160,11 @@ FarOperation& ClusterPending::make_persistent(const detail::Call& call,
     }
     made->is_persistent = true; // From here on `forget` gives the lane back.
     made->digest.add(call.terms);
+    made_digest_.add(call.terms);
+    starts_sum_ += made->digest.value();
     try {
         if (!call.is_nothing) {
-            made->key = &agreements_.key_for(call.key, channels,
-                                             Station::mark_of(made->digest.signature()));
+            made->key = &agreements_.key_for(call, channels, made->digest);
         }
     } catch (...) {
         forget(*made);
@@ -178,8 +175,21 @@ FarOperation& ClusterPending::make_persistent(const detail::Call& call,
 }
 
 void ClusterPending::give_back_lane(const FarOperation& operation) noexcept {
-    if (operation.is_persistent) {
-        station_->give_back_own_lane(operation.queue->id);
+    if (!operation.is_persistent) {
+        return;
+    }
+    station_->give_back_own_lane(operation.queue->id);
+    const int sequence = operation.mail.lane();
+    try {
+        freed_.push_back(sequence);
+    } catch (const std::bad_alloc&) {
+        return;
+    }
+    if (freed_.size() > team::CallLog<team::Env>::entries) { // Others hardly ask any more.
+        if (!agreements_.has(freed_.front())) {
+            station_->tallies.erase(freed_.front());
+        }
+        freed_.pop_front();
     }
 }
 
@@ -227,7 +237,7 @@ void ClusterPending::start(Operation& given) {
     if (operation.is_persistent) {
         operation.activation.step = operation.activation.offset = 0;
         operation.vector.reset();
-        operation.awaited = -1;
+        operation.awaited = operation.near = -1;
         operation.error = nullptr;
     } else if (!operation.call.is_nothing) {
         operation.key = &keys_[operation.call.key];
@@ -256,7 +266,10 @@ void ClusterPending::begin(FarLane& lane) noexcept {
     ++lane.begun;
     lane.digest.add(operation.call.terms);
     operation.call.operands.signature = lane.digest.signature();
+    const std::uint64_t digest_before = operation.digest.value();
     operation.digest.add(operation.call.terms);
+    starts_sum_ += operation.is_persistent ? operation.digest.value() - digest_before : 0;
+    ++operation.starts;
     operation.mark = Station::mark_of(operation.is_persistent ? operation.digest.signature()
                                                               : lane.digest.signature());
     lane.state->calls.write(lane.begun, operation.call.terms);
@@ -275,16 +288,24 @@ void ClusterPending::advance_all(std::size_t steps_left) noexcept {
 }
 
 bool ClusterPending::advance(FarOperation& operation, std::size_t& steps_left) noexcept {
-    const std::size_t step = steps_of(operation);
+    const std::size_t step = operation.steps();
     const std::size_t agreed = agreement_of(operation);
     bool is_over = false;
+    if (operation.foreign_from >= 0) {
+        return false;
+    }
+    ++operation.queue->looks;
     try {
         is_over = (operation.key == nullptr && !operation.question) || perform(operation);
+    } catch (const ForeignMessage& met) {
+        operation.foreign_from = operation.awaited = met.from;
+        operation.needs_carrier = true;
+        return false;
     } catch (...) {
         stop();
         return false;
     }
-    const std::size_t moved = steps_of(operation) - step;
+    const std::size_t moved = operation.steps() - step;
     steps_left -= std::min(steps_left, moved);
     if (is_over || moved != 0 || agreement_of(operation) != agreed) {
         ++operation.queue->moves;
@@ -316,7 +337,7 @@ bool ClusterPending::perform(FarOperation& operation) {
     if (plan.vector && operation.vector == nullptr) {
         begin_vector(operation, *plan.vector);
     }
-    operation.mail.begin(plan.far, operation.mark, operation.call.terms);
+    operation.mail.begin(plan.far, operation.mark);
     if ((plan.vector && !has_laid_out(operation)) || !run(operation, operation.activation)) {
         return false;
     }
@@ -334,8 +355,8 @@ bool ClusterPending::perform(FarOperation& operation) {
 /// Rank 0 answers in the middle of it.
 bool ClusterPending::ask(FarOperation& operation) {
     if (operation.exchange == nullptr) {
-        operation.exchange = std::make_unique<PlanExchange>(
-            *station_, operation.mail, operation.call.key, operation.mark, operation.question);
+        operation.exchange = std::make_unique<PlanExchange>(*station_, operation.mail,
+                                                            operation.mark, operation.question);
     }
     if (!operation.exchange->advance()) {
         const Rank peer = operation.exchange->awaited();
@@ -454,6 +475,7 @@ bool ClusterPending::run(FarOperation& operation, team::Activation<team::Env>& a
     const bool is_far =
         !is_done && activation.program->steps[activation.step].code == team::Opcode::far;
     operation.awaited = is_far ? operation.mail.awaited() : -1;
+    operation.near = is_done || is_far ? -1 : looking_.expected();
     operation.needs_carrier = is_far;
     if (!is_done) { // Messages of the operation may need looks to go on.
         static_cast<void>(operation.mail.are_sent());

@@ -7,6 +7,7 @@
 #include "channel/look_once.hpp"
 #include "channel/wait_ladder.hpp"
 #include "cluster/agreements.hpp"
+#include "cluster/far_doubts.hpp"
 #include "cluster/far_operation.hpp"
 #include "cluster/network_patience.hpp"
 #include "cluster/station.hpp"
@@ -14,6 +15,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -23,7 +25,8 @@
 namespace corymb::cluster {
 
 class ClusterPending final : public detail::Executor<ClusterPending, FarLane>,
-                             private channel::Watch {
+                             private channel::Watch,
+                             private OwnCalls {
 public:
     using Operation = detail::Operation;
 
@@ -49,8 +52,12 @@ public:
                                                 std::shared_ptr<const void> keep);
 
     void start(Operation& operation) override;
+    void wait(Operation& operation) override;
     bool cancel(Operation& operation) override; ///< Never: they are collectives.
     void abandon(const std::string& why) noexcept override;
+
+    /// Completes what is under way, and waits a while for all ranks to compare their calls.
+    void leave() noexcept;
 
     /// Longest wait for another node from now on.
     void set_deadline(std::int64_t deadline_ns) noexcept {
@@ -64,8 +71,8 @@ public:
     [[nodiscard]] const channel::WaitRecord& far_waits() const noexcept { return far_waits_; }
     /// The plans that this rank has needed so far.
     [[nodiscard]] std::vector<ChosenPlan> chosen_plans() const;
-    /// The reason why an operation under way cannot end, if there is one: a rank of the node has
-    /// ended or has called something else. Ranks in the team's count.
+    /// The reason why an operation under way cannot end, if there is one: a rank has called
+    /// something else, or one of the node has ended. Ranks in the team's count.
     [[nodiscard]] std::optional<team::Failure> hopeless();
 
 private:
@@ -110,6 +117,25 @@ private:
     };
     [[nodiscard]] bool visit() noexcept;
     [[nodiscard]] bool is_lost() noexcept override;
+
+    // For FarDoubts.
+    [[nodiscard]] std::optional<CallPlace> place(int sequence) override;
+    [[nodiscard]] std::optional<team::CallTerms> terms(int sequence, std::uint64_t number) override;
+    [[nodiscard]] std::vector<FarWait> waits() override;
+    [[nodiscard]] std::vector<FarCalls> all_calls() override;
+    [[nodiscard]] std::uint64_t nonblocking_started() const override { return started_; }
+    [[nodiscard]] int nonblocking_sequences() const override { return lane_count_; }
+    [[nodiscard]] FarLane* lane_of_sequence(int sequence);
+    [[nodiscard]] const FarOperation* persistent_of(int sequence) const;
+    [[nodiscard]] std::optional<FarWait> wait_of(const FarLane& lane);
+    [[nodiscard]] FarCalls calls_of(int sequence);
+    /// After a message of another call: what the ranks have called, unless the other rank says more
+    /// within a while.
+    [[nodiscard]] std::optional<team::Failure> foreign_message();
+    [[nodiscard]] std::optional<team::Failure> near_contradiction(FarLane& lane);
+    [[nodiscard]] std::optional<team::Failure> late_here();
+    /// Tells other nodes why the team is broken, if it is.
+    void tell_failure() noexcept;
 
     void run_blocking(const detail::Call& call);
     [[nodiscard]] FarLane& lane_of(team::LaneId id);
@@ -156,6 +182,13 @@ private:
     std::map<team::LaneId, FarLane> lanes_;
     std::map<team::PlanKey, FarKey> keys_;
     Agreements agreements_;
+    team::CallLog<team::Env> made_; ///< Terms of the last persistent operations, by number.
+    team::CallDigest made_digest_;  ///< Digest of the terms of all of them.
+    std::deque<int> freed_;         ///< The last ones that are gone, by number of their channels.
+    std::uint64_t starts_sum_ = 0;  ///< Sum of their digests. They may start in any order.
+    FarDoubts doubts_;
+    const FarOperation* only_ = nullptr; ///< The rank does nothing else before this one is over.
+    std::int64_t foreign_since_ns_ = 0;  ///< When a message of another call was seen; 0: never.
 };
 
 } // namespace corymb::cluster

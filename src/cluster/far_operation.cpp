@@ -31,4 +31,20 @@ FarPlan far_plan_of(const Station& station, const team::PlanKey& key, std::strin
     }
 }
 
+bool say_where(FarWait& wait, const Mail& mail, Rank foreign_from) {
+    if (foreign_from >= 0) {
+        wait.peer = foreign_from;
+        wait.is_foreign = true;
+        return true;
+    }
+    const auto next = mail.wait();
+    if (next) {
+        wait.peer = next->peer;
+        wait.channel = next->channel;
+        wait.sends = next->sends;
+        wait.messages = next->messages;
+    }
+    return next.has_value();
+}
+
 } // namespace corymb::cluster

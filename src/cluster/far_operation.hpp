@@ -5,11 +5,13 @@
 
 #include "cluster/mail.hpp"
 #include "cluster/node_program.hpp"
+#include "cluster/notices.hpp"
 #include "cluster/plan_exchange.hpp"
 #include "cluster/station.hpp"
 #include "cluster/vector_plan.hpp"
 #include "cluster/vector_run.hpp"
 #include "team/call.hpp"
+#include "team/disagreement.hpp"
 #include "team/driver.hpp"
 #include "team/engine.hpp"
 #include "team/lane_queue.hpp"
@@ -78,6 +80,11 @@ struct FarOperation final : detail::Operation {
     FarOperation(FarLane& of, Station& station, int lane_number) noexcept
         : queue(&of), mail(station, lane_number) {}
 
+    /// Changes with every step within the node.
+    [[nodiscard]] std::size_t steps() const noexcept {
+        return activation.step + (vector == nullptr ? 0 : vector->telling.step);
+    }
+
     FarLane* queue;
     FarOperation* next = nullptr; ///< The next in its queue.
     /// Invariant: its place among all operations that a request holds.
@@ -95,7 +102,11 @@ struct FarOperation final : detail::Operation {
     std::unique_ptr<FarVector> vector;
     Rank awaited = -1;          ///< The awaited rank on another node; -1: it waits within the node.
     bool needs_carrier = false; ///< Whether the awaited message comes by the carrier.
-    int mark = 0;               ///< Mark of its messages to other nodes.
+    Rank near = -1;             ///< The awaited rank of the node otherwise, as it counts there.
+    /// A message of this rank has come that belongs to another call; -1: none has.
+    Rank foreign_from = -1;
+    std::uint64_t starts = 0; ///< How often it has begun.
+    int mark = 0;             ///< Mark of its messages to other nodes.
     /// For a persistent operation: digest of its making and of all its starts so far. Other nodes
     /// may give its lane to another operation, so the lane's digest cannot mark its messages.
     team::CallDigest digest;
@@ -108,18 +119,25 @@ struct FarLane : detail::LaneQueue<FarOperation> {
     /// The lane of blocking operations: they are recorded as those of a team on one node.
     FarLane(detail::TeamShared& shared, Rank own)
         : LaneQueue(shared.fabric.state(own)), id(cluster_lane), told(0) {
-        begun = state->started.load(std::memory_order_relaxed);
+        begun = begun_before = state->started.load(std::memory_order_relaxed);
     }
 
     [[nodiscard]] bool is_blocking() const noexcept { return told == 0; }
 
-    team::LaneId id;         ///< The number of its channels within the node.
-    team::LaneId told;       ///< The number under which its operations are recorded.
-    std::uint64_t moves = 0; ///< Looks after which an operation had come further.
+    team::LaneId id;                ///< The number of its channels within the node.
+    team::LaneId told;              ///< The number under which its operations are recorded.
+    std::uint64_t moves = 0;        ///< Looks after which an operation had come further.
+    std::uint64_t looks = 0;        ///< Looks at its first operation.
+    std::uint64_t begun_before = 0; ///< Operations of the node's team alone.
+    detail::WaitDoubts doubts;      ///< About long waits within the node.
     team::Compiler<team::Env>::Peers peers;
     /// Program of the exchange of lengths; compiled when first needed.
     std::optional<team::Program<team::Env>> telling;
     std::vector<std::byte> scratch;
 };
+
+/// Completes a wait for the next message of `mail`, or for the reason of a message of another call
+/// that `foreign_from` has sent, if that is a rank. False: there is no wait.
+[[nodiscard]] bool say_where(FarWait& wait, const Mail& mail, Rank foreign_from);
 
 } // namespace corymb::cluster

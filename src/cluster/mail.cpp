@@ -4,7 +4,6 @@
 #include "base/make_room.hpp"
 #include "cluster/attic.hpp"
 #include "cluster/station.hpp"
-#include "team/disagreement.hpp"
 #include "team/operand_bytes.hpp"
 
 #include <algorithm>
@@ -43,8 +42,9 @@ void combine(const FarStep& step, const team::Operands& operands, std::byte* to,
 
 } // namespace
 
-Mail::Mail(Station& station, int lane) noexcept
-    : station_(&station), carrier_(station.carrier), carried_(&station.carried), lane_(lane) {}
+Mail::Mail(Station& station, int lane)
+    : station_(&station), carrier_(station.carrier), carried_(&station.carried),
+      tallies_(&station.tallies[lane]), lane_(lane) {}
 
 bool Mail::perform(std::size_t number, const team::Operands& operands) {
     const FarStep& step = steps_[number];
@@ -63,7 +63,7 @@ bool Mail::perform(std::size_t number, const team::Operands& operands) {
         return false;
     }
     if (!Station::is_of_call(arrival, bytes_of(operands, step.to).count, mark_)) {
-        station_->fail_foreign(step.peer, detail::describe(*terms_));
+        throw ForeignMessage{step.peer};
     }
     take(step, operands);
     return true;
@@ -72,11 +72,7 @@ bool Mail::perform(std::size_t number, const team::Operands& operands) {
 void Mail::send(const FarStep& step, const team::Operands& operands) {
     ++carried_->messages_out;
     if (step.kind == StepKind::signal) {
-        // Room first: a message that was handed over must be recorded.
-        make_room(sent_, sent_.size() + 1);
-        sent_.emplace_back(
-            carrier_->send(nullptr, 0, step.peer, channel(Carrier::Channel::notifications), mark_),
-            step.peer);
+        send(nullptr, 0, step.peer, mark_, Carrier::Channel::notifications);
         return;
     }
     const Bytes from = bytes_of(operands, step.from);
@@ -89,8 +85,15 @@ void Mail::send(const FarStep& step, const team::Operands& operands) {
 }
 
 void Mail::send(const void* data, std::size_t bytes, Rank to, int mark) {
+    send(data, bytes, to, mark, Carrier::Channel::data);
+}
+
+void Mail::send(const void* data, std::size_t bytes, Rank to, int mark, Carrier::Channel kind) {
+    // Room first: a message that was handed over must be recorded.
     make_room(sent_, sent_.size() + 1);
-    sent_.emplace_back(carrier_->send(data, bytes, to, channel(Carrier::Channel::data), mark), to);
+    Tally& tally = tallies_->of(to, kind);
+    sent_.push_back({carrier_->send(data, bytes, to, channel(kind), mark), to, kind});
+    ++tally.sent;
 }
 
 void Mail::post(std::span<const FarStep> group, const team::Operands& operands) {
@@ -114,6 +117,8 @@ void Mail::post(std::byte* data, std::size_t bytes, Rank from, Carrier::Channel 
                 std::vector<std::byte> incoming) {
     // Recorded first: a receive that was handed over must be known.
     Posted& made = posted_.emplace_back();
+    made.from = from;
+    made.kind = kind;
     made.incoming = std::move(incoming);
     made.pieces.reserve(1 + bytes / piece_bytes);
     std::size_t at = 0;
@@ -131,6 +136,7 @@ void Mail::post(void* data, std::size_t bytes, Rank from) {
 bool Mail::test_next(Carrier::Arrival& arrival) {
     Posted& posted = posted_[taken_];
     while (carrier_->test(posted.pieces[posted.next], arrival)) {
+        ++tallies_->of(posted.from, posted.kind).got;
         posted.bytes += arrival.bytes;
         const bool is_whole = arrival.bytes == piece_bytes; // A shorter piece is the last one.
         if (++posted.next == posted.pieces.size() || !is_whole) {
@@ -165,9 +171,9 @@ void Mail::take(const FarStep& step, const team::Operands& operands) {
 bool Mail::are_sent() {
     Carrier::Arrival nothing;
     for (std::size_t i = 0; i < sent_.size();) {
-        const auto sent = std::exchange(sent_[i], sent_.back());
+        const Sent sent = std::exchange(sent_[i], sent_.back());
         sent_.pop_back(); // A ticket whose test throws is used up.
-        if (!carrier_->test(sent.first, nothing)) {
+        if (!carrier_->test(sent.ticket, nothing)) {
             sent_.push_back(sent);
             std::swap(sent_[i++], sent_.back());
         }
@@ -175,10 +181,22 @@ bool Mail::are_sent() {
     return sent_.empty();
 }
 
+std::optional<Mail::Wait> Mail::wait() const {
+    if (taken_ < posted_.size()) {
+        const Posted& next = posted_[taken_];
+        return Wait{next.from, channel(next.kind), false, tallies_->of(next.from, next.kind).got};
+    }
+    if (!sent_.empty()) {
+        const Sent& last = sent_.back();
+        return Wait{last.to, channel(last.kind), true, tallies_->of(last.to, last.kind).sent};
+    }
+    return std::nullopt;
+}
+
 bool Mail::abandon_all() noexcept {
     const bool had_some = !sent_.empty() || !posted_.empty();
-    for (const auto& [ticket, peer] : sent_) {
-        carrier_->abandon(ticket);
+    for (const Sent& sent : sent_) {
+        carrier_->abandon(sent.ticket);
     }
     for (std::size_t i = taken_; i < posted_.size(); ++i) {
         for (std::size_t piece = posted_[i].next; piece < posted_[i].pieces.size(); ++piece) {

@@ -67,6 +67,10 @@ int Carrier::own_lanes() const noexcept {
     return 0;
 }
 
+bool Carrier::has_notices() const noexcept {
+    return false;
+}
+
 Team over_nodes(Team&& local, Carrier& carrier, const ClusterOptions& options) {
     const detail::InCall member(detail::Untyped::member(local));
     member->require_one_node("over_nodes", "its ranks are on several nodes already");

@@ -8,9 +8,8 @@
 
 namespace corymb::cluster {
 
-PlanExchange::PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark,
-                           Answer answer)
-    : station_(&station), mail_(&mail), key_(key), mark_(mark), answer_(std::move(answer)),
+PlanExchange::PlanExchange(Station& station, Mail& mail, int mark, Answer answer)
+    : station_(&station), mail_(&mail), mark_(mark), answer_(std::move(answer)),
       tree_(&station.tree), votes_(tree_->children.size() + 1), headers_(tree_->children.size()) {
     votes_.back() = station.can_pull() ? 1 : 0;
 }
@@ -74,10 +73,13 @@ void PlanExchange::begin() {
 bool PlanExchange::collect() {
     Carrier::Arrival arrival;
     while (voted_ < tree_->children.size()) {
-        if (!mail_->test_next(arrival)) { // The way down says whether all call it.
+        if (!mail_->test_next(arrival)) {
             return false;
         }
         mail_->take();
+        if (!Station::is_of_call(arrival, 1, mark_)) {
+            throw ForeignMessage{tree_->children[voted_].rank};
+        }
         ++voted_;
     }
     return true;
@@ -90,7 +92,7 @@ bool PlanExchange::has_come(std::size_t bytes) {
     }
     mail_->take();
     if (!Station::is_of_call(arrival, bytes, mark_)) {
-        station_->fail_foreign(tree_->parent, std::string(to_string(key_.op)));
+        throw ForeignMessage{tree_->parent};
     }
     return true;
 }

@@ -23,15 +23,15 @@ public:
 
     /// Exchanges messages with this mark through `mail`, which carries no others meanwhile. If this
     /// object is destroyed before they are over, `mail` must abandon them first.
-    PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark, Answer answer);
+    PlanExchange(Station& station, Mail& mail, int mark, Answer answer);
     /// The answer is the plan for the key (Station::plan_texts).
     PlanExchange(Station& station, Mail& mail, const team::PlanKey& key, int mark)
-        : PlanExchange(station, mail, key, mark, [&station, key](bool all_can_pull) {
+        : PlanExchange(station, mail, mark, [&station, key](bool all_can_pull) {
               return station.plan_texts(key, all_can_pull);
           }) {}
 
     /// Goes on as far as it can at once; true: `text` is there. On rank 0 it answers. Throws as the
-    /// carrier does, and Errc::mismatch where a rank calls something else.
+    /// carrier does, and ForeignMessage where a rank calls something else.
     [[nodiscard]] bool advance();
     /// The text of rank 0 for this rank's node; valid while this object is.
     [[nodiscard]] std::string_view text() const noexcept;
@@ -59,7 +59,6 @@ private:
 
     Station* station_;
     Mail* mail_;
-    team::PlanKey key_;
     int mark_;
     Answer answer_;
     Stage stage_ = Stage::beginning;

@@ -206,12 +206,12 @@ void Station::give_back_own_lane(team::LaneId id) noexcept {
     shared->give_back_own_lane(id - first_persistent_lane + team::first_own_lane);
 }
 
-void Station::fail_foreign(Rank peer, const std::string& call) {
-    fail({Errc::mismatch,
-          name_of(rank) + ", in " + call + ", and " + name_of(peer) +
-              ", which is on another node, call different operations, here or before, or with "
-              "different sizes, roots or types; all ranks must call the same",
-          {rank, peer}});
+team::Failure Station::foreign_message(Rank peer, const std::string& call) const {
+    return {Errc::mismatch,
+            name_of(rank) + ", in " + call + ", and " + name_of(peer) +
+                ", which is on another node, call different operations, here or before, or with "
+                "different sizes, roots or types; all ranks must call the same",
+            {rank, peer}};
 }
 
 std::vector<int> Station::missing(team::LaneId lane, std::uint64_t number) {

@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 namespace corymb::detail {
@@ -33,8 +34,9 @@ inline constexpr team::LaneId cluster_lane = team::first_own_lane + team::own_la
 /// channels of that number; there are at most so many.
 inline constexpr int nonblocking_lanes_max = 8;
 /// Persistent operations have the lanes after the nonblocking ones, as they come free on the node,
-/// and a pair of the carrier's channels for as long as the team lives: nonblocking_lanes_max + its
-/// number, from 1.
+/// and a pair of the carrier's channels for as long as the team lives: notices_pair + its number,
+/// from 1.
+inline constexpr int notices_pair = nonblocking_lanes_max + 1;
 inline constexpr team::LaneId first_persistent_lane = cluster_lane + 1 + nonblocking_lanes_max;
 /// Deadline of a wait within the node. It is a little longer than that of a wait for another node,
 /// so that the waiting rank hears the reason from its teammate.
@@ -44,6 +46,27 @@ inline constexpr team::LaneId first_persistent_lane = cluster_lane + 1 + nonbloc
 
 /// An answer of rank 0: one text for all ranks, or a text for each node.
 using Texts = std::vector<std::string>;
+
+/// Messages to and from one rank on one channel so far.
+struct Tally {
+    std::uint64_t sent = 0;
+    std::uint64_t got = 0;
+};
+/// The tallies of a pair of channels.
+class Tallies {
+public:
+    [[nodiscard]] Tally& of(Rank peer, Carrier::Channel kind) {
+        return all_[2 * peer + static_cast<Rank>(kind)];
+    }
+
+private:
+    std::unordered_map<Rank, Tally> all_;
+};
+
+/// Thrown when a message has come that belongs to another call than that which waits for it.
+struct ForeignMessage {
+    Rank from;
+};
 
 struct Station {
     Station(detail::Member& local, Carrier& of_messages, const ClusterOptions& options);
@@ -62,6 +85,8 @@ struct Station {
     std::int64_t deadline_ns; ///< Longest wait for another node.
     Carried carried;
     bool plans_for_pull = true; ///< Asked by the default plans: all nodes allow copies.
+    /// By number of the pair of channels; a place in it stays.
+    std::map<int, Tallies> tallies;
 
     [[nodiscard]] int size() const noexcept { return static_cast<int>(home.node_of_rank.size()); }
     [[nodiscard]] int nodes() const noexcept;
@@ -110,8 +135,9 @@ struct Station {
                                          int mark) noexcept {
         return arrival.mark == mark && arrival.bytes == bytes;
     }
-    /// Fails because a foreign message has come from `peer` to this rank, which is in `call`.
-    [[noreturn]] void fail_foreign(Rank peer, const std::string& call);
+    /// The failure if a foreign message has come from `peer` to this rank, which is in `call`, and
+    /// nobody says what `peer` has called.
+    [[nodiscard]] team::Failure foreign_message(Rank peer, const std::string& call) const;
     /// Ranks of the node that have not begun operation `number` of a lane.
     [[nodiscard]] std::vector<int> missing(team::LaneId lane, std::uint64_t number);
     /// Ranks of the node that have ended without finishing operation `number` of a lane.

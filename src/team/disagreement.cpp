@@ -76,9 +76,6 @@ bool differ_in(const std::vector<const RankState*>& states, std::uint64_t number
     return false;
 }
 
-constexpr char all_call_the_same[] = "all ranks call the same operations in the same order, with "
-                                     "the same root, size and type";
-
 std::string on_lane(team::LaneId lane) {
     return lane == 0 ? std::string() : fmt::format(" on lane {}", lane);
 }

@@ -13,6 +13,9 @@ namespace corymb::detail {
 /// A call as messages name it: "allreduce of 400 bytes of float64 with sum".
 [[nodiscard]] std::string describe(const team::CallTerms& terms);
 
+inline constexpr char all_call_the_same[] =
+    "all ranks call the same operations in the same order, with the same root, size and type";
+
 /// Compares the ranks' records of the last operations of a lane, up to number `last`; names the
 /// first in which they differ. None: all present records agree. O(ranks), and for each operation
 /// that the logs have.

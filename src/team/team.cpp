@@ -75,6 +75,9 @@ void Team::leave() {
     static_cast<void>(member_->user.enter()); // Refuses a forked child and a second thread.
     const std::shared_ptr<detail::TeamShared> shared = member_->shared;
     const bool was_broken = shared->is_broken() || shared->is_parents();
+    if (member_->wide != nullptr && !was_broken) {
+        member_->wide->leave();
+    }
     member_.reset();
     if (!was_broken && shared->is_broken() && shared->failure().code == Errc::mismatch) {
         shared->throw_failure();

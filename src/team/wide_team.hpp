@@ -33,6 +33,9 @@ public:
     /// As Team's functions of these names.
     virtual std::size_t progress() = 0;
     virtual void complete_all() = 0;
+    /// The handle is given back: compares the calls of all ranks, and breaks the team if they
+    /// differ. Waits at most a second for the others.
+    virtual void leave() noexcept = 0;
     /// Collective where the plan is not known yet.
     [[nodiscard]] virtual ChosenPlan plan(const team::PlanKey& key) = 0;
     [[nodiscard]] virtual std::vector<ChosenPlan> chosen_plans() const = 0;

@@ -40,8 +40,9 @@ public:
 private:
     /// Pairs of channels for nonblocking operations.
     static constexpr int lanes = 8;
-    /// Persistent operations have the channels after these.
-    static constexpr int first_own_channel = 2 * (lanes + 1);
+    /// Persistent operations have the channels after these and the pair of notices, which there are
+    /// none of: who frees a communicator must not leave messages behind that nobody takes.
+    static constexpr int first_own_channel = 2 * (lanes + 2);
 
     static int send(void* self, const void* data, std::size_t bytes, int to, int channel, int mark,
                     std::uint64_t* ticket) noexcept;

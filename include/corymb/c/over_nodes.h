@@ -12,9 +12,9 @@ extern "C" {
 
 /// Brings messages to ranks on other nodes, in order between two ranks on one channel. Channels are
 /// 0 for data and 1 for notifications, and 2 k and 2 k + 1 likewise for nonblocking operations, k
-/// from 1 to `lanes`, and for persistent ones, k from 9 to 8 + `own_lanes`. Functions return 0, or
-/// anything else, which fails the operation and breaks the team. Used by one thread at a time.
-/// Begin with corymb_carrier_init.
+/// from 1 to `lanes`, and for persistent ones, k from 10 to 9 + `own_lanes`. Channel 18 is that of
+/// notices. Functions return 0, or anything else, which fails the operation and breaks the team.
+/// Used by one thread at a time. Begin with corymb_carrier_init.
 typedef struct corymb_carrier {
     size_t struct_size;
     void* context;
@@ -22,7 +22,8 @@ typedef struct corymb_carrier {
     /// along.
     int (*send)(void* context, const void* data, size_t bytes, int to, int channel, int mark,
                 uint64_t* ticket);
-    /// Begins to receive the next message of `from`; a longer one than `room` fails `test`.
+    /// Begins to receive the next message of `from`. If it is longer than `room`, at most `room`
+    /// bytes are written, and `test` says more bytes than `room`: the ranks' calls differ.
     int (*receive)(void* context, void* data, size_t room, int from, int channel, uint64_t* ticket);
     /// Looks once, and lets the carrier go on. `*done` 1: the ticket is used up, and for a receive
     /// `*bytes` and `*mark` describe the message.
@@ -35,6 +36,13 @@ typedef struct corymb_carrier {
     /// Pairs of channels for persistent operations, equal on all ranks: a team can make so many,
     /// and each has one for good. 0: there can be none.
     int own_lanes;
+    /// Not 0: there is the channel of notices, equal on all ranks. On it ranks tell each other, in
+    /// long waits and after failures only, where they wait and why the team is broken. Its messages
+    /// are of at most 3 KiB and go to any rank, also on the same node. A receive from rank -1 takes
+    /// the next one of any rank; after `abandon` it no longer writes to its memory. When the team
+    /// goes, some may be left that nobody takes; drop them. 0: other nodes learn of a failure when
+    /// they miss messages, and of calls that differ when a message comes that does not fit.
+    int notices;
 } corymb_carrier;
 
 static inline void corymb_carrier_init(corymb_carrier* carrier) CORYMB_NOEXCEPT {
