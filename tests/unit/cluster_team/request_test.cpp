@@ -6,6 +6,7 @@
 #include "cluster_team/switchboard.hpp"
 #include "limits.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "team/tuning.hpp"
 
 #include <corymb/request.hpp>
 #include <corymb/simulate.hpp>
@@ -215,6 +216,55 @@ TEST(ClusterRequests, CarryWhatTheirPlansSay) {
             }
         },
         options);
+}
+
+/// All lanes of rank 0 wait for rank 1, with many broadcasts behind. When its messages are there, a
+/// look goes on with some only, so that it returns soon.
+TEST(ClusterRequests, OneLookIsBoundedInAll) {
+    constexpr int lanes = 8;
+    constexpr int broadcasts = 2000;
+    std::atomic<bool> are_started{false};
+    std::atomic<bool> are_sent{false};
+    const auto wait_for = [](const std::atomic<bool>& flag) {
+        while (!flag) {
+            std::this_thread::sleep_for(1ms);
+        }
+    };
+    on_nodes({0, 1}, [&](Team& team) {
+        const int own = team.rank();
+        std::vector<int> data(broadcasts, own);
+        std::vector<int> both(2);
+        const auto gather = [&] {
+            return team.igather(std::span<const int>(&own, 1), std::span(both), 0);
+        };
+        const auto broadcast = [&](int which) {
+            return team.ibroadcast(std::span(data).subspan(static_cast<std::size_t>(which), 1), 0);
+        };
+        gather().wait(); // There are plans.
+        broadcast(0).wait();
+        std::vector<Request> requests;
+        if (own == 1) {
+            wait_for(are_started);
+        }
+        for (int lane = 0; lane < lanes; ++lane) {
+            requests.push_back(gather());
+        }
+        if (own == 1) {
+            are_sent = true;
+        }
+        for (int which = 0; which < broadcasts; ++which) {
+            requests.push_back(broadcast(which));
+        }
+        if (own == 0) {
+            are_started = true;
+            wait_for(are_sent);
+            const std::uint64_t before = carried(team).messages_out;
+            static_cast<void>(team.progress());
+            EXPECT_LE(carried(team).messages_out - before, 2 * team::tuning::steps_of_a_look);
+        }
+        wait_all(requests);
+        EXPECT_EQ(data, std::vector<int>(broadcasts, 0));
+    });
 }
 
 /// An operator with state is copied.
