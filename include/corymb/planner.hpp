@@ -65,7 +65,7 @@ struct PlanChoice {
     /// Every candidate that was simulated, and its prediction, in the order of trying. A payload
     /// above one line has candidates for several mechanisms and numbers of blocks, as in
     /// "annealed/pull-8". On a cluster, unless the request is exhaustive, without schemes that
-    /// surely take three times as long as another.
+    /// surely take half as long again as another.
     std::vector<std::pair<std::string, double>> portfolio;
     /// The numbers that decided, each once. All else follows from the model.
     std::vector<DecidingNumber> decided;

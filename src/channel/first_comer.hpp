@@ -109,6 +109,7 @@ public:
             CORYMB_ASSERT(told <= all && told + ranks_ >= all);
             const bool is_last = told == all;
             const std::uint64_t mine = 2 * call + (is_last ? 1 : 0);
+            CORYMB_ASSERT(decided < 2 * call); // A call is decided once.
             if (term.decided.replace(decided, mine, std::memory_order_release)) { // P2 release
                 return is_last;
             }

@@ -68,7 +68,7 @@ public:
         return {reinterpret_cast<std::byte*>(this) + sizeof(MessageRing), shape};
     }
     /// Messages that have gone into the ring, at least, of which `first` were consumed.
-    [[nodiscard]] std::uint64_t sent_after(const SlotShape& shape, std::uint64_t first) noexcept {
+    [[nodiscard]] std::uint64_t sent_after(const SlotShape& shape, std::uint64_t first) {
         const auto all = slots(shape);
         std::uint64_t sent = first;
         while (sent - first < all.count() &&
@@ -76,6 +76,9 @@ public:
                    static_cast<std::uint32_t>(sent + 1)) {
             ++sent;
         }
+        CORYMB_DEBUG_ASSERT(sent == first ||
+                            static_cast<std::uint32_t>(Env::peek(all.word(sent - 1))) ==
+                                static_cast<std::uint32_t>(sent));
         return sent;
     }
 
@@ -97,8 +100,7 @@ public:
     MessageSender(MessageRing<Env>& ring, const SlotShape& shape, std::uint64_t start = 0) noexcept
         : ring_(&ring), slots_(ring.slots(shape)), sent_(start), credited_(start) {}
     /// Goes on where an earlier sender, which has ended, has stopped.
-    [[nodiscard]] static MessageSender successor(MessageRing<Env>& ring,
-                                                 const SlotShape& shape) noexcept {
+    [[nodiscard]] static MessageSender successor(MessageRing<Env>& ring, const SlotShape& shape) {
         MessageSender made(ring, shape,
                            ring.consumed.load(std::memory_order_acquire)); // P2 acquire
         made.sent_ = ring.sent_after(shape, made.credited_);
@@ -188,8 +190,7 @@ public:
           told_(start) {}
     /// In the place of an earlier receiver, which has ended: passes over the messages that are
     /// there.
-    [[nodiscard]] static MessageReceiver successor(MessageRing<Env>& ring,
-                                                   const SlotShape& shape) noexcept {
+    [[nodiscard]] static MessageReceiver successor(MessageRing<Env>& ring, const SlotShape& shape) {
         MessageReceiver made(ring, shape, ring.consumed.load(std::memory_order_relaxed));
         made.consumed_ = ring.sent_after(shape, made.told_);
         made.settle();

@@ -80,8 +80,8 @@ TEST_F(Gallery, SmeltsMachinesTellSendFromReceive) {
         int size;
         double send, receive; // Means over all pairs, as their README files have them.
     };
-    for (const Known& known : {Known{"smelt-barcelona-8x4", 32, 338, 408},
-                               Known{"smelt-istanbul-4x6", 24, 278, 402}}) {
+    for (const Known& known :
+         {Known{"smelt-barcelona-8x4", 32, 338, 408}, Known{"smelt-istanbul-4x6", 24, 278, 402}}) {
         const Machine machine = gallery_machine(known.name);
         ASSERT_EQ(machine.size(), known.size);
         EXPECT_EQ(machine.unit, TimeUnit::cycles);
