@@ -22,8 +22,12 @@ std::size_t at(Rank rank) {
     return static_cast<std::size_t>(rank);
 }
 
-/// The family that carries an operation among the members of a group, or among leaders.
+/// The family that carries an operation among some ranks.
 using Choose = const Family& (*)(Collective op);
+struct Choices {
+    Choose leaders; ///< Among the leaders of groups.
+    Choose members; ///< Among the members of a group that is cut no further.
+};
 
 /// Some ranks of the request as a request of their own.
 class Subset {
@@ -37,6 +41,7 @@ public:
         }
     }
 
+    /// Searches among some of the ranks are short: there are many of them.
     [[nodiscard]] GenerateInput input(const GenerateInput& whole, Rank root) const {
         GenerateInput part{.costs = costs_};
         part.machine = whole.machine;
@@ -44,7 +49,8 @@ public:
         part.root = root;
         part.bytes = whole.bytes;
         part.seed = whole.seed;
-        part.moves = whole.moves;
+        const std::uint64_t moves_each = moves_of(whole) / (4 * at(whole.costs.size()));
+        part.moves = std::max<std::uint64_t>(1, moves_each * ranks_.size());
         part.via = whole.via;
         part.blocks = whole.blocks;
         part.addresses_each = true;
@@ -72,14 +78,15 @@ private:
 
 class Recursion {
 public:
-    Recursion(const GenerateInput& whole, Choose choose, std::string_view name)
-        : whole_(whole), choose_(choose), name_(name), levels_(group_levels(whole)) {}
+    Recursion(const GenerateInput& whole, const Choices& choices, std::string_view name,
+              std::vector<Partition> levels)
+        : whole_(whole), choices_(choices), name_(name), levels_(std::move(levels)) {}
 
     /// The plan of `op` for `ranks`, cut by the levels from `level` on; `root` is a place in them.
     [[nodiscard]] Plan plan(Collective op, const std::vector<Rank>& ranks, Rank root,
                             std::size_t level) const {
         if (level == levels_.size()) {
-            return leaf(op, ranks, root);
+            return leaf(choices_.members(op), op, ranks, root);
         }
         std::vector<RankGroup> groups = cut(ranks, root, levels_[level]);
         if (groups.size() == 1 || groups.size() == ranks.size()) {
@@ -100,14 +107,15 @@ public:
             }
         }
         // The group of the root comes first.
-        const Plan top = leaf(op, leaders, 0);
+        const Plan top = leaf(choices_.leaders(op), op, leaders, 0);
         return compose(op, groups, top, name_);
     }
 
 private:
-    [[nodiscard]] Plan leaf(Collective op, const std::vector<Rank>& ranks, Rank root) const {
+    [[nodiscard]] Plan leaf(const Family& family, Collective op, const std::vector<Rank>& ranks,
+                            Rank root) const {
         const Subset subset(whole_, ranks);
-        return choose_(op).make(op, subset.input(whole_, root));
+        return family.make(op, subset.input(whole_, root));
     }
 
     /// Groups of places in `ranks`, that of `root` first; leaders are the root or the first ranks.
@@ -134,13 +142,14 @@ private:
     }
 
     const GenerateInput& whole_;
-    Choose choose_;
+    Choices choices_;
     std::string_view name_;
     std::vector<Partition> levels_;
 };
 
-Plan make(Collective op, const GenerateInput& input, Choose choose, std::string_view name) {
-    const Recursion recursion(input, choose, name);
+Plan make(Collective op, const GenerateInput& input, const Choices& choices, std::string_view name,
+          std::vector<Partition> levels) {
+    const Recursion recursion(input, choices, name, std::move(levels));
     std::vector<Rank> everybody;
     for (Rank rank = 0; rank < input.costs.size(); ++rank) {
         everybody.push_back(rank);
@@ -156,7 +165,7 @@ Plan make_exchange(Collective op, const GenerateInput& input) {
                : part == Collective::allreduce ? recursive_doubling
                                                : earliest_completion;
     };
-    return make(op, input, choose, composed_exchange.name);
+    return make(op, input, {choose, choose}, composed_exchange.name, group_levels(input));
 }
 
 /// Results come down by trees: a rank's publications have one set of readers.
@@ -164,7 +173,28 @@ Plan make_direct(Collective op, const GenerateInput& input) {
     const Choose choose = [](Collective part) -> const Family& {
         return part == Collective::broadcast ? earliest_completion : direct;
     };
-    return make(op, input, choose, composed_direct.name);
+    return make(op, input, {choose, choose}, composed_direct.name, group_levels(input));
+}
+
+/// A searched tree of messages among the leaders of the groups of one level, counted from the
+/// coarsest; and in each group one publication of its leader's, which all members read. Up, trees
+/// of messages.
+template <std::size_t level>
+Plan make_hybrid(Collective op, const GenerateInput& input) {
+    const auto leaders = [](Collective) -> const Family& {
+        return annealed;
+    };
+    const auto members = [](Collective part) -> const Family& {
+        return part == Collective::broadcast ? shared_line : earliest_completion;
+    };
+    static constexpr const Family* names[] = {&hybrid_1, &hybrid_2, &hybrid_3};
+    return make(op, input, {leaders, members}, names[level]->name, {group_levels(input)[level]});
+}
+
+template <std::size_t level>
+bool hybrid_applies(Collective op, const GenerateInput& input) {
+    return has_one_payload(op) && op != Collective::reduce && !input.ordered && input.blocks == 1 &&
+           shared_line.applies(op, input) && group_levels(input).size() > level;
 }
 
 bool exchange_applies(Collective op, const GenerateInput& input) {
@@ -207,5 +237,20 @@ bool direct_applies(Collective op, const GenerateInput& input) {
 
 constinit const Family composed_exchange{"composed-exchange", exchange_applies, make_exchange};
 constinit const Family composed_direct{"composed-direct", direct_applies, make_direct};
+constinit const Family hybrid_1{.name = "hybrid-1",
+                                .applies = hybrid_applies<0>,
+                                .make = make_hybrid<0>,
+                                .publishes = true,
+                                .searches = true};
+constinit const Family hybrid_2{.name = "hybrid-2",
+                                .applies = hybrid_applies<1>,
+                                .make = make_hybrid<1>,
+                                .publishes = true,
+                                .searches = true};
+constinit const Family hybrid_3{.name = "hybrid-3",
+                                .applies = hybrid_applies<2>,
+                                .make = make_hybrid<2>,
+                                .publishes = true,
+                                .searches = true};
 
 } // namespace corymb::generate

@@ -2,6 +2,7 @@
 // Composition over groups of unequal sizes and several levels gives plans that the checker proves.
 #include "plan/compose.hpp"
 
+#include "plan/search/levels.hpp"
 #include "planning.hpp"
 
 #include <corymb/error.hpp>
@@ -9,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <set>
+#include <string>
 
 namespace corymb::test {
 namespace {
@@ -125,6 +128,56 @@ TEST(Compose, FamiliesFollowEveryLevelOfAMachine) {
             }
         }
     }
+}
+
+/// On each machine of the gallery: leaders get the payload in messages, once each. All others read
+/// what their leader has published.
+TEST(Compose, HybridsSendToLeadersAndPublishInGroups) {
+    int tried = 0;
+    for (const std::string& name : gallery_names()) {
+        Machine machine = gallery_machine(name);
+        std::vector<int> placement;
+        for (int pu = 0; pu < std::min(machine.size(), 128); ++pu) {
+            placement.push_back(pu);
+        }
+        const Group group(machine, placement);
+        GenerateInput input = group.input();
+        input.moves = 20'000;
+        input.root = 1;
+        const std::vector<Partition> levels = group_levels(input);
+        for (std::size_t level = 0; level < 3; ++level) {
+            const std::string which = "hybrid-" + std::to_string(level + 1);
+            for (const Collective op :
+                 {Collective::barrier, Collective::broadcast, Collective::allreduce}) {
+                ASSERT_EQ(family(which).applies(op, input), level < levels.size()) << name;
+                if (level < levels.size()) {
+                    EXPECT_NO_THROW(check_plan(family(which).make(op, input))) << name << which;
+                }
+            }
+            if (level >= levels.size()) {
+                continue;
+            }
+            ++tried;
+            const Plan plan = family(which).make(Collective::broadcast, input);
+            std::set<std::int32_t> served{levels[level][1]};
+            for (Rank rank = 0; rank < plan.size(); ++rank) {
+                const std::int32_t own = levels[level][static_cast<std::size_t>(rank)];
+                for (const Step& step : plan.steps[static_cast<std::size_t>(rank)]) {
+                    const std::int32_t peers =
+                        step.peer < 0 ? -1 : levels[level][static_cast<std::size_t>(step.peer)];
+                    if (step.kind == StepKind::recv) {
+                        EXPECT_NE(own, peers) << "messages go between groups";
+                        EXPECT_TRUE(served.insert(own).second) << "and once to each";
+                    } else if (step.kind == StepKind::read) {
+                        EXPECT_EQ(own, peers) << "publications stay in a group";
+                    }
+                }
+            }
+            const std::set<std::int32_t> groups(levels[level].begin(), levels[level].end());
+            EXPECT_EQ(served, groups) << name;
+        }
+    }
+    EXPECT_GT(tried, 20);
 }
 
 } // namespace
