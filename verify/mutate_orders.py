@@ -19,7 +19,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Header below src/ -> worlds that check it, the quickest first.
+# Header below src/, or bench/ -> worlds that check it, the quickest first.
 WORLDS = {
     "channel/signal_line.hpp": ["signal_line"],
     "channel/slot_ring.hpp": ["slot_ring"],
@@ -32,6 +32,7 @@ WORLDS = {
     "channel/event_count.hpp": ["event_count"],
     "channel/copy_gate.hpp": ["copy_gate"],
     "channel/first_comer.hpp": ["first_comer"],
+    "messages/fast_forward.hpp": ["fast_forward"],
     "team/central_barrier.hpp": ["central_barrier"],
     "team/engine.hpp": ["engine", "lanes"],
     "multicast/core.hpp": ["multicast", "multicast_death"],
@@ -159,7 +160,8 @@ class Mutant:
 
 def mutants_of(header: str) -> list[Mutant]:
     """All of one header, in the order of the file."""
-    text = (ROOT / "src" / header).read_text(encoding="utf-8")
+    inside = next(ROOT / root for root in ("src", "bench") if (ROOT / root / header).exists())
+    text = (inside / header).read_text(encoding="utf-8")
     # Comments name orders too: they are blanked, so that positions stay.
     code = re.sub(r"//[^\n]*", lambda match: " " * len(match[0]), text)
     found = []
@@ -205,7 +207,7 @@ class Judge:
     """Compiles worlds against a mutant and runs them."""
 
     def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
-        places = ("verify", "src", "include", "tests/unit")
+        places = ("verify", "src", "bench", "include", "tests/unit")
         self.include = [f"-I{ROOT / place}" for place in places]
         self.compiler = [*arguments.compiler.split(), "-std=c++20", "-O1"]
         self.libraries = arguments.library
@@ -265,11 +267,11 @@ def judge_all(judge: Judge, headers: list[str], mutants: list[Mutant], jobs: int
             headers, pool.map(lambda header: judge.verdict(header, None), headers), strict=True
         ):
             if verdict != "survived":
-                print(f"src/{header} itself: {verdict}")
+                print(f"{header} itself: {verdict}")
                 failed.append(header)
         verdicts = pool.map(lambda mutant: judge.verdict(mutant.header, mutant.text), mutants)
         for mutant, verdict in zip(mutants, verdicts, strict=True):
-            print(f"src/{mutant.header}:{mutant.line}: {mutant.what}: {verdict}", flush=True)
+            print(f"{mutant.header}:{mutant.line}: {mutant.what}: {verdict}", flush=True)
             if not verdict.startswith("caught"):
                 failed.append(mutant.header)
     return failed

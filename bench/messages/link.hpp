@@ -92,8 +92,8 @@ std::unique_ptr<Link> link_of(int bytes) {
 }
 
 [[nodiscard]] std::vector<Contestant<Link>> links();
-/// Those whose headers were found (queues.cpp).
-void add_packaged_queues(std::vector<Contestant<Link>>& all);
+/// FastForward, and those whose headers were found (queues.cpp).
+void add_other_queues(std::vector<Contestant<Link>>& all);
 [[nodiscard]] std::vector<Contestant<Inbox>> inboxes();
 [[nodiscard]] std::vector<Contestant<Audience>> audiences();
 

@@ -213,7 +213,7 @@ std::vector<Contestant<Link>> links() {
 #ifdef CORYMB_BENCH_TBB
     all.push_back({"tbb concurrent_bounded_queue", Family::peer, link_of<TbbQueue>});
 #endif
-    add_packaged_queues(all);
+    add_other_queues(all);
     return all;
 }
 

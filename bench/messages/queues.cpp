@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Queues whose headers a distribution packages: of moodycamel, for one producer and consumer and
-// for many, and atomic_queue, for one of each.
+// Queues of others: FastForward, and those whose headers a distribution packages: of moodycamel,
+// for one producer and consumer and for many, and atomic_queue, for one of each.
+#include "fast_forward.hpp"
 #include "link.hpp"
 
 #include <array>
+#include <atomic>
+#include <cstring>
 
 #ifdef CORYMB_BENCH_READERWRITERQUEUE
 #include <readerwriterqueue/readerwriterqueue.h>
@@ -45,6 +48,44 @@ private:
     std::array<Queue, 2> queue_;
 };
 
+/// Memory as it is, for FastForward.
+struct PlainEnv {
+    template <class T>
+    using Atomic = std::atomic<T>;
+    template <std::size_t N>
+    class Bytes {
+    public:
+        void put(const void* from, std::size_t count) noexcept {
+            std::memcpy(bytes_.data(), from, count);
+        }
+        [[nodiscard]] const std::byte* view(std::size_t /*count*/) const noexcept {
+            return bytes_.data();
+        }
+
+    private:
+        std::array<std::byte, N> bytes_;
+    };
+};
+struct LookOnce {
+    [[nodiscard]] bool await(const std::atomic<std::uint64_t>& word, std::memory_order order,
+                             const auto& holds, std::uint64_t& seen) const noexcept {
+        seen = word.load(order);
+        return holds(seen);
+    }
+};
+template <std::size_t Words>
+class FastForwardQueue {
+public:
+    bool try_push(const Item<Words>& item) { return queue_.push(now_, item); }
+    bool try_pop(Item<Words>& item) { return queue_.pop(now_, item); }
+
+private:
+    FastForward<PlainEnv, Words, capacity> queue_;
+    LookOnce now_;
+};
+template <std::size_t Words>
+using FastForwardPair = QueuePair<FastForwardQueue<Words>, Words>;
+
 #if defined(CORYMB_BENCH_READERWRITERQUEUE) || defined(CORYMB_BENCH_CONCURRENTQUEUE)
 /// Those of moodycamel, which never push into memory that they do not have yet.
 template <class Queue>
@@ -74,7 +115,8 @@ using AtomicQueue =
 
 } // namespace
 
-void add_packaged_queues(std::vector<Contestant<Link>>& all) {
+void add_other_queues(std::vector<Contestant<Link>>& all) {
+    all.push_back({"FastForward", Family::peer, link_of<FastForwardPair>});
 #ifdef CORYMB_BENCH_READERWRITERQUEUE
     all.push_back({"moodycamel ReaderWriterQueue", Family::peer, link_of<ReaderWriterQueue>});
 #endif
@@ -84,7 +126,6 @@ void add_packaged_queues(std::vector<Contestant<Link>>& all) {
 #ifdef CORYMB_BENCH_ATOMIC_QUEUE
     all.push_back({"atomic_queue, one producer", Family::peer, link_of<AtomicQueue>});
 #endif
-    static_cast<void>(all); // Where none was found.
 }
 
 } // namespace corymb::bench
