@@ -124,6 +124,7 @@ def test_sim_multicast(corymb_call: Command, tmp_path: Path) -> None:
     assert latency["flat", 1] == latency["best", 1]
     assert latency["best", 19] < latency["flat", 19]
     assert latency["flat, helping", 1] > latency["flat", 1]
+    assert latency["binary tree, helping", 4] > latency["binary tree, skipping", 4]
     assert latency["tree, to all", 1] == latency["tree, skipping", 19]
     assert "simulated on " + SMELT in report["choice"]["reason"]
     assert "simulated" in page.read_text()

@@ -130,6 +130,7 @@ def variants(plan: corymb.Plan, choice: corymb.MulticastChoice) -> list[Variant]
         Variant("flat, helping", {"topology": "flat", "skipping": False}),
         Variant("tree, helping", {**tree, "skipping": False}),
         Variant("tree, skipping", tree),
+        Variant("binary tree, helping", {"topology": "binary", "skipping": False}),
         Variant("binary tree, skipping", {"topology": "binary"}),
         Variant("flat, to all", {"topology": "flat"}, to_all=True),
         Variant("tree, to all", tree, to_all=True),
