@@ -89,8 +89,8 @@ TEST_F(Gallery, SmeltsMachinesTellSendFromReceive) {
         for (int from = 0; from < known.size; ++from) {
             for (int to = 0; to < known.size; ++to) {
                 const auto pair = static_cast<std::size_t>(from * known.size + to);
-                send += from == to ? 0 : double{machine.send[pair]};
-                receive += from == to ? 0 : double{machine.receive[pair]};
+                send += from == to ? 0 : static_cast<double>(machine.send[pair]);
+                receive += from == to ? 0 : static_cast<double>(machine.receive[pair]);
             }
         }
         const double pairs = known.size * (known.size - 1.0);
