@@ -3,7 +3,8 @@
 // how, calls.
 //   each      each call is completed before the next one
 //   window    eight are under way; even ranks complete the last one first, odd ranks the first one
-//   ahead     broadcasts of rank 0, which begins sixty before it completes any; others come late
+//   ahead     broadcasts of rank 0, which begins sixty before it completes any; others come late,
+//             and rank 0 waits for them before the next sixty
 //   sleeps    as window; rank 1 sleeps for some milliseconds in the middle of some
 //   chained   a rank begins a call when a message says that the one before it in the call's order
 //             has begun it, so that a call that waits for others never returns
@@ -152,6 +153,12 @@ static void ahead(int calls, MPI_Comm comm) {
                 begin(&under_way[k], call + i + k, comm);
             }
             complete_window(at_once, 0);
+        }
+        for (int other = 1; rank == 0 && other < ranks; ++other) {
+            MPI_Recv(NULL, 0, MPI_INT, other, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        }
+        if (rank != 0) {
+            MPI_Send(NULL, 0, MPI_INT, 0, tag, MPI_COMM_WORLD);
         }
     }
 }

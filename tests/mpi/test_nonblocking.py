@@ -51,7 +51,7 @@ def run_it(
 
 @pytest.mark.parametrize("how", ALL)
 def test_two_ranks_get_a_team(mpi: Mpi, program: Program, mpirun: Mpirun, how: str) -> None:
-    counts = run_it(mpi, program, mpirun, 2, how, 480 if how != "ahead" else 960)
+    counts = run_it(mpi, program, mpirun, 2, how, 480 if how != "ahead" else 1800)
     assert counts["corymb"] > 0, counts
     if how in ("each", "window", "few", "then", "chained"):
         assert counts["early"] >= 4
@@ -61,7 +61,7 @@ def test_two_ranks_get_a_team(mpi: Mpi, program: Program, mpirun: Mpirun, how: s
 
 @pytest.mark.parametrize("how", ALL)
 def test_more_ranks_than_cpus(mpi: Mpi, program: Program, mpirun: Mpirun, how: str) -> None:
-    counts = run_it(mpi, program, mpirun, 6, how, 240 if how != "ahead" else 960)
+    counts = run_it(mpi, program, mpirun, 6, how, 240 if how != "ahead" else 1800)
     assert counts["corymb"] > 0, counts
 
 
