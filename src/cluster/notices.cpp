@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cluster/notices.hpp"
 
+#include "channel/env.hpp"
 #include "cluster/attic.hpp"
 
 #include <algorithm>
@@ -17,6 +18,9 @@ namespace {
 
 /// Room for a message. The longest wait has the terms of a whole log, which are 2 KiB.
 constexpr std::size_t notice_bytes = 3072;
+static_assert(team::CallLog<channel::StandardEnv>::entries * sizeof(team::CallTerms) +
+                  sizeof(FarWait) <=
+              notice_bytes);
 constexpr std::size_t ranks_told = 64; ///< A failure tells so many of its ranks.
 
 template <class T>

@@ -80,7 +80,6 @@ public:
         messages_ = activation.messages;
         Compiled* const first = program.steps.data();
         Compiled* const last = first + program.steps.size();
-        CORYMB_ASSERT(operands_ == activation.operands);
         CORYMB_ASSERT(operands_ != nullptr && activation.step <= program.steps.size());
         Compiled* step = first + activation.step;
         Compiled* const end = step + std::min(steps_max, static_cast<std::size_t>(last - step));

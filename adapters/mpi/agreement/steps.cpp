@@ -397,8 +397,8 @@ bool go_on_with_steps(Communicator& communicator) {
     if (!agree(agreement, communicator.comm)) {
         return false;
     }
-    if (!communicator
-             .has_requests_on_team) { // A rank has made more nonblocking calls than this one.
+    // A rank has made more nonblocking calls than this one.
+    if (!communicator.has_requests_on_team) {
         steps.mpi_keeps_cpus = keeps_cpus;
         take_team(communicator);
         steps.end();

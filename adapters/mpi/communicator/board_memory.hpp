@@ -7,6 +7,7 @@
 #include "channel/env.hpp"
 #include "channel/first_comer.hpp"
 #include "communicator/communicator.hpp"
+#include "policy/agreement.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -25,7 +26,7 @@ namespace corymb::mpi {
 /// The board on which ranks agree on a team in nonblocking calls (agreement/steps.cpp).
 class EarlyBoard {
 public:
-    static constexpr std::size_t words = 40; ///< As many as the terms of a team, or more.
+    static constexpr std::size_t words = Agreement::words_most;
     using End = channel::FirstComerEnd<channel::StandardEnv, words>;
 
     EarlyBoard(int rank, int size) noexcept;

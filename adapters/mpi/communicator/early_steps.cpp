@@ -3,6 +3,7 @@
 
 #include "below/library.hpp"
 #include "communicator/kept_teams.hpp"
+#include "policy/tuning.hpp"
 
 #include <atomic>
 #include <utility>
@@ -11,15 +12,12 @@ namespace corymb::mpi {
 
 namespace {
 
-/// Descriptors of boards that a process keeps open. Reasoning: as many as it may have teams. Too
-/// large: a program of a thousand communicators runs out of descriptors.
-constexpr int boards_most = 64;
 std::atomic<int> boards_open{0};
 
 } // namespace
 
 bool EarlySteps::make_board(int size) noexcept {
-    if (boards_open.fetch_add(1, std::memory_order_relaxed) < boards_most) {
+    if (boards_open.fetch_add(1, std::memory_order_relaxed) < tuning::boards_most) {
         board_memory.reset(make_board_memory(size));
     }
     if (board_memory.number() < 0) {

@@ -51,6 +51,10 @@ inline constexpr int early_calls = 3;
 /// one in so many. Reasoning: the clocks take a microsecond, and a call several. Too small: costs.
 /// Too large: the first calls, which are slow, stand for all.
 inline constexpr std::uint64_t sampled_requests = 16;
+/// Descriptors that a process keeps open of boards, by which nonblocking calls get a team.
+/// Reasoning: a process has 1,024 descriptors mostly. Too large: a program of a thousand
+/// communicators runs out of them. Too small: later communicators have no team.
+inline constexpr int boards_most = 64;
 /// What blocking calls on one node have to take before there is a team, in ns: the first of a
 /// process, and a later one. Measured: the first takes 6 to 8 ms for loading libcorymb and the
 /// agreements, a later one 1 ms (docs/mpi.md, two ranks, Open MPI). Reasoning: whoever waits until
