@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The planner for callers that cannot use every plan.
+#include "test_cluster.hpp"
 #include "tune/request.hpp"
 #include "tune/search.hpp"
 
@@ -16,14 +17,7 @@ namespace {
 
 using namespace corymb;
 
-Cluster cluster_of(int nodes, int ranks) {
-    Cluster cluster;
-    cluster.name = "test";
-    cluster.kinds = {NodeKind::of_shape({2, 8, 100, 250, 8})};
-    cluster.runs = {{0, nodes, ranks}};
-    cluster.networks = {{2000, 400, 3, 12}};
-    return cluster;
-}
+using test::cluster_of;
 
 PlanRequest request_of(Collective op, std::uint64_t bytes) {
     PlanRequest request;
