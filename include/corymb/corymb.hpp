@@ -19,6 +19,7 @@
 #include <corymb/mailbox_model.hpp>
 #include <corymb/multicast.hpp>
 #include <corymb/multicast_model.hpp>
+#include <corymb/noise.hpp>
 #include <corymb/operation.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/packed.hpp>

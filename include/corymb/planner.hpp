@@ -4,15 +4,28 @@
 
 #include <corymb/cluster.hpp>
 #include <corymb/machine.hpp>
+#include <corymb/noise.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/plan_need.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace corymb {
+
+/// The time that a plan is chosen for.
+enum class Objective : std::uint8_t {
+    median, ///< The time without noise: rare interruptions leave the median alone.
+    p99,    ///< The 99th percentile under PlanRequest::noise.
+};
+/// "median" or "p99".
+CORYMB_EXPORT const char* to_string(Objective objective) noexcept;
+/// Throws Errc::unknown_name.
+CORYMB_EXPORT Objective objective_from_string(std::string_view name);
 
 /// The request for a plan. Equal requests on equal models give equal plans on every machine.
 struct PlanRequest : PlanNeed {
@@ -42,6 +55,15 @@ struct PlanRequest : PlanNeed {
     /// 1,048,576 ranks, and a plan for tens of thousands is made in seconds; its generators are
     /// proven for fewer. Plans on one machine are always proven.
     bool proven = true;
+    /// Candidates come from the same search either way. For `p99` those are replayed under `noise`
+    /// that take less time without it than the best 99th percentile so far.
+    Objective objective = Objective::median;
+    /// What interrupts the ranks. Needed for `p99`; beside `median` the choice's times under it are
+    /// told.
+    Noise noise{};
+    /// Replays of each plan under `noise`, all with the same interruptions: 100 to 1,000,000. In
+    /// 1,000 of them ten take longer than the 99th percentile.
+    std::uint32_t replays = 1000;
 };
 
 /// A number that no model gives. Its rule excluded or changed something when a plan was looked for.
@@ -50,6 +72,22 @@ struct DecidingNumber {
     double value = 0; ///< In the unit that the name says; else a count or a factor.
     /// How it was found: "reasoned", "simulated on the gallery" or "measured".
     std::string origin;
+};
+
+/// A plan's times in the model's unit, of which two are percentiles of replays under noise.
+struct NoisyTimes {
+    std::string algorithm;
+    double quiet = 0; ///< Without noise.
+    double median = 0;
+    double p99 = 0;
+
+    bool operator==(const NoisyTimes&) const = default;
+};
+
+/// The cost of a choice under noise.
+struct NoiseCost {
+    NoisyTimes chosen;
+    NoisyTimes fastest; ///< The plan for Objective::median; maybe the chosen one.
 };
 
 /// The chosen plan. `predicted` is in the model's unit (ns on a cluster) and simulated, not
@@ -67,14 +105,17 @@ struct PlanChoice {
     /// "annealed/pull-8". On a cluster, unless the request is exhaustive, without schemes that
     /// surely take half as long again as another.
     std::vector<std::pair<std::string, double>> portfolio;
+    /// With PlanRequest::noise only.
+    std::optional<NoiseCost> noise_cost;
     /// The numbers that decided, each once. All else follows from the model.
     std::vector<DecidingNumber> decided;
 };
 
 /// Plans, simulates and proves the portfolio and returns the fastest (or the named) plan; every
 /// plan returned has passed `check_plan`. Deterministic. Throws Errc::unknown_name (algorithm;
-/// lists what exists), Errc::invalid_argument (root or placement out of range, duplicates, no PU).
-/// Thread-safe. About a second for 256 ranks on one core.
+/// lists what exists), Errc::invalid_argument (root or placement out of range, duplicates, no PU,
+/// an objective without noise). Thread-safe. About a second for 256 ranks on one core; for p99
+/// also `replays` simulations of each candidate that may win.
 CORYMB_EXPORT PlanChoice make_plan(const Machine& machine, const PlanRequest& request);
 
 /// The plan for all ranks of a cluster: simulates schemes and returns the fastest (or the named)

@@ -4,6 +4,7 @@
 
 #include <corymb/cluster.hpp>
 #include <corymb/machine.hpp>
+#include <corymb/noise.hpp>
 #include <corymb/plan.hpp>
 
 #include <cstdint>
@@ -37,19 +38,34 @@ struct Timeline {
 /// q) from the later of its own clock and availability. Larger payloads add their copying time at
 /// the memory level's bandwidth; a publication costs one send and reaches k readers by the model's
 /// shared_line curve. All ranks start at 0. O(total steps) time and memory.
-/// Throws Errc::invalid_argument (placement does not fit) or Errc::invalid_plan (deadlock).
+///
+/// An interruption of `noise` delays the step of its rank that it hits: what the rank was doing
+/// takes that much longer, and a rank that is to go on after a wait goes on behind it. The times
+/// are those of replay 0; without noise ranks always run.
+/// Throws Errc::invalid_argument (placement does not fit, noise) or Errc::invalid_plan (deadlock).
 CORYMB_EXPORT Timeline simulate(const Plan& plan, const Machine& machine,
                                 std::span<const int> placement, std::uint64_t bytes = 8,
-                                bool with_activities = false);
+                                bool with_activities = false, const Noise& noise = {});
 
 /// Replays a plan on several nodes: ranks are where `cluster` puts them, times are in ns. Steps
 /// between nodes are messages of the network (docs/cluster.md, "What the network charges"); steps
 /// within a node are charged as on one machine. Messages share a node's link in the order in which
 /// they come to it. O(steps x log ranks). Throws Errc::invalid_argument when the plan has another
 /// number of ranks than the cluster or is for a smaller payload, Errc::invalid_plan for a deadlock
-/// or a step that reaches another node other than via the network.
+/// or a step that reaches another node other than via the network. Noise interrupts ranks, not the
+/// network.
 CORYMB_EXPORT Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes = 8,
-                                bool with_activities = false);
+                                bool with_activities = false, const Noise& noise = {});
+
+/// The makespans of replays 0 to `replays` - 1 of a plan under noise, each with times of its own.
+/// O(replays x steps). Throws as `simulate`, and Errc::invalid_argument without noise.
+CORYMB_EXPORT std::vector<double> noisy_makespans(const Plan& plan, const Machine& machine,
+                                                  std::span<const int> placement,
+                                                  std::uint64_t bytes, const Noise& noise,
+                                                  std::uint32_t replays);
+CORYMB_EXPORT std::vector<double> noisy_makespans(const Plan& plan, const Cluster& cluster,
+                                                  std::uint64_t bytes, const Noise& noise,
+                                                  std::uint32_t replays);
 
 /// The traffic between the nodes of a cluster, counted from the steps of a plan and not from a
 /// model.

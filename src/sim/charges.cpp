@@ -47,14 +47,14 @@ double own_copy_gbs(const Machine& machine, std::uint64_t bytes) {
     return 0;
 }
 
+} // namespace
+
 double unit_ns(const Machine& machine) {
     if (std::isfinite(machine.unit_ns) && machine.unit_ns > 0) {
         return machine.unit_ns;
     }
     return machine.unit == TimeUnit::cycles ? assumed_cycle_ns : 1;
 }
-
-} // namespace
 
 Charges::Charges(const Machine& machine, std::span<const int> placement, std::uint64_t bytes)
     : machine_(machine), placement_(placement),

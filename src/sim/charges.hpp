@@ -12,6 +12,9 @@
 
 namespace corymb::sim {
 
+/// Length of the model's unit in ns; assumed for cycles of unknown length.
+[[nodiscard]] double unit_ns(const Machine& machine);
+
 /// Costs between the ranks of a placement, in the model's unit. Keeps references to its arguments.
 class Charges {
 public:

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <queue>
 #include <string>
@@ -77,12 +78,13 @@ struct Link {
 /// Replays a plan over nodes. Only messages through links are ordered by time: all other steps take
 /// equal times in whatever order they are visited, so each rank goes on alone as far as it can. A
 /// waiting rank is taken up again by the step or the message that it waits for.
+template <class Runs>
 class ClusterReplay {
 public:
     ClusterReplay(const plan::Matching& matching, const Nodes& nodes, const Cluster& cluster,
-                  std::uint64_t bytes, bool with_activities)
-        : matching_(matching), plan_(matching.plan()), nodes_(nodes), bytes_(bytes),
-          replay_(matching, nodes, bytes, with_activities), links_(links_of(cluster)),
+                  std::uint64_t bytes, bool with_activities, const Runs& runs)
+        : matching_(matching), plan_(matching.plan()), nodes_(nodes), bytes_(bytes), runs_(runs),
+          replay_(matching, nodes, bytes, with_activities, runs), links_(links_of(cluster)),
           next_(plan_.steps.size(), 0), has_acted_(plan_.steps.size(), false),
           waiting_(plan_.steps.size()), arrived_(matching.step_count(), -1) {}
 
@@ -98,7 +100,7 @@ public:
             if (event.message != no_step) {
                 arrive(event);
             } else {
-                send_far(event.rank);
+                send_far(event.rank, event.time);
             }
         }
         if (is_late_) {
@@ -161,7 +163,9 @@ private:
         }
         if (is_far(step, rank)) {
             if (plan::is_sending(step.kind)) {
-                events_.push({replay_.clock(rank), rank, no_step});
+                const double begin =
+                    runs_.late_begin(rank, replay_.clock(rank), nodes_.of(rank).step_overhead());
+                events_.push({begin, rank, no_step});
                 return false;
             }
             receive_far(number, step, rank);
@@ -235,10 +239,9 @@ private:
         return std::max(link.network.message_gap_ns, bytes / link.network.node_gbs);
     }
 
-    void send_far(Rank rank) {
+    void send_far(Rank rank, double begin) {
         const StepNumber number = matching_.first_step(rank) + next_[at(rank)];
         const Step& step = matching_.step(number);
-        const double begin = replay_.clock(rank);
         const double end = begin + nodes_.of(rank).step_overhead();
         const double bytes = bytes_of(step.from);
         Link& link = links_[at(nodes_.node(rank))];
@@ -269,11 +272,12 @@ private:
 
     void receive_far(StepNumber number, const Step& step, Rank rank) {
         const double there = arrived_[matching_.partner(number)];
-        const double begin = std::max(replay_.clock(rank), there);
+        const double begin = runs_.awake(rank, std::max(replay_.clock(rank), there));
         const sim::Charges& charges = nodes_.of(rank);
         const auto bytes = plan::bytes_of(plan_, step.to, bytes_);
         const double folding = plan::is_folding(step.kind) ? charges.copying(bytes) : 0;
-        replay_.place(number, begin, begin + charges.step_overhead() + folding, begin);
+        const double noted = runs_.after(rank, begin, charges.step_overhead());
+        replay_.place(number, begin, runs_.after(rank, noted, folding), begin);
     }
 
     /// Ranks that wait for this one look again.
@@ -287,7 +291,8 @@ private:
     const Plan& plan_;
     const Nodes& nodes_;
     std::uint64_t bytes_;
-    sim::Replay<Nodes> replay_;
+    const Runs& runs_;
+    sim::Replay<Nodes, Runs> replay_;
     std::vector<Link> links_;
     std::vector<std::uint32_t> next_;        // by rank: step that it is at
     std::vector<bool> has_acted_;            // by rank: that step has, but is not complete
@@ -298,39 +303,73 @@ private:
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
 };
 
-std::optional<Timeline> simulate_within(const Plan& plan, const Cluster& cluster,
-                                        std::uint64_t bytes, bool with_activities,
-                                        double limit_ns) {
-    cluster.check();
-    if (plan.size() != cluster.size()) {
-        throw Error(Errc::invalid_argument, "the cluster has " + std::to_string(cluster.size()) +
-                                                " ranks, but the plan " +
-                                                std::to_string(plan.size()));
+/// A plan on the nodes of a cluster, for any number of replays.
+class OnNodes {
+public:
+    OnNodes(const Plan& plan, const Cluster& cluster, std::uint64_t bytes)
+        : cluster_((check(plan, cluster, bytes), cluster)), bytes_(bytes), matching_(plan),
+          nodes_(cluster, bytes) {}
+
+    /// Nothing, once that takes longer than `limit_ns`.
+    template <class Runs>
+    [[nodiscard]] std::optional<Timeline> replay(const Runs& runs, bool with_activities,
+                                                 double limit_ns) const {
+        return ClusterReplay(matching_, nodes_, cluster_, bytes_, with_activities, runs)
+            .run(limit_ns);
     }
-    plan::check_shape(plan);
-    if (plan.op != Collective::barrier && bytes > plan.bytes_max) {
-        throw Error(Errc::invalid_argument, "the payload has " + std::to_string(bytes) +
-                                                " bytes, but the plan is for " +
-                                                std::to_string(plan.bytes_max) + " at most");
+    [[nodiscard]] sim::Interruptions interruptions(const Noise& noise, std::uint64_t number) const {
+        return {noise, matching_.plan().size(), number, 1};
     }
-    const plan::Matching matching(plan);
-    const Nodes nodes(cluster, bytes);
-    return ClusterReplay(matching, nodes, cluster, bytes, with_activities).run(limit_ns);
-}
+
+private:
+    static void check(const Plan& plan, const Cluster& cluster, std::uint64_t bytes) {
+        cluster.check();
+        if (plan.size() != cluster.size()) {
+            throw Error(Errc::invalid_argument,
+                        "the cluster has " + std::to_string(cluster.size()) +
+                            " ranks, but the plan " + std::to_string(plan.size()));
+        }
+        plan::check_shape(plan);
+        if (plan.op != Collective::barrier && bytes > plan.bytes_max) {
+            throw Error(Errc::invalid_argument, "the payload has " + std::to_string(bytes) +
+                                                    " bytes, but the plan is for " +
+                                                    std::to_string(plan.bytes_max) + " at most");
+        }
+    }
+
+    const Cluster& cluster_;
+    std::uint64_t bytes_;
+    plan::Matching matching_;
+    Nodes nodes_;
+};
 
 } // namespace
 
 Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
-                  bool with_activities) {
-    Timeline timeline = *simulate_within(plan, cluster, bytes, with_activities, without_limit);
+                  bool with_activities, const Noise& noise) {
+    noise.check();
+    const OnNodes ranks(plan, cluster, bytes);
+    Timeline timeline =
+        noise.present()
+            ? *ranks.replay(ranks.interruptions(noise, 0), with_activities, without_limit)
+            : *ranks.replay(sim::undisturbed, with_activities, without_limit);
     timeline.simulated_on = cluster.name;
     return timeline;
 }
 
 double makespan_within(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
                        double limit_ns) {
-    const auto timeline = simulate_within(plan, cluster, bytes, false, limit_ns);
+    const auto timeline = OnNodes(plan, cluster, bytes).replay(sim::undisturbed, false, limit_ns);
     return timeline && timeline->makespan <= limit_ns ? timeline->makespan : without_limit;
+}
+
+NoisyReplay noisy_replay(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
+                         const Noise& noise) {
+    sim::check_present(noise);
+    const auto ranks = std::make_shared<const OnNodes>(plan, cluster, bytes);
+    return [ranks, &noise](std::uint64_t number) {
+        return ranks->replay(ranks->interruptions(noise, number), false, without_limit)->makespan;
+    };
 }
 
 } // namespace corymb

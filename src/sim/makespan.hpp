@@ -5,6 +5,8 @@
 #include <corymb/simulate.hpp>
 
 #include <cstdint>
+#include <functional>
+#include <span>
 
 namespace corymb {
 
@@ -12,5 +14,14 @@ namespace corymb {
 /// only as many steps as go by until then. Throws as that does.
 [[nodiscard]] double makespan_within(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
                                      double limit_ns);
+
+/// The makespan of a replay under noise, by its number.
+using NoisyReplay = std::function<double(std::uint64_t replay)>;
+/// Refers to all arguments but `placement` and `bytes`. Throws as `noisy_makespans`.
+[[nodiscard]] NoisyReplay noisy_replay(const Plan& plan, const Machine& machine,
+                                       std::span<const int> placement, std::uint64_t bytes,
+                                       const Noise& noise);
+[[nodiscard]] NoisyReplay noisy_replay(const Plan& plan, const Cluster& cluster,
+                                       std::uint64_t bytes, const Noise& noise);
 
 } // namespace corymb

@@ -10,6 +10,7 @@
 #include "plan/places.hpp"
 #include "plan/step_kind.hpp"
 #include "sim/charges.hpp"
+#include "sim/interruptions.hpp"
 
 #include <corymb/simulate.hpp>
 
@@ -25,14 +26,15 @@ using plan::no_step;
 using plan::StepNumber;
 
 /// A visitor of plan::Execution that gives every step its times.
-/// `Costs` has `of(rank)`: the Charges of the machine that a rank is on.
-template <class Costs>
+/// `Costs` has `of(rank)`: the Charges of the machine that a rank is on. `Runs` says when ranks
+/// run: Undisturbed or Interruptions.
+template <class Costs, class Runs = Undisturbed>
 class Replay {
 public:
     Replay(const plan::Matching& matching, const Costs& charges, std::uint64_t bytes,
-           bool with_activities)
-        : matching_(matching), plan_(matching.plan()), charges_(charges), bytes_(bytes),
-          members_(plan_.steps.size()), available_(matching.step_count(), -1),
+           bool with_activities, const Runs& runs = undisturbed)
+        : matching_(matching), plan_(matching.plan()), charges_(charges), runs_(runs),
+          bytes_(bytes), members_(plan_.steps.size()), available_(matching.step_count(), -1),
           finished_(matching.step_count(), 0), delay_(matching.step_count(), 0),
           is_fresh_(matching.step_count(), false) {
         find_what_is_left_out();
@@ -61,8 +63,9 @@ public:
         } else if (step.kind == StepKind::publish) {
             publish(number, rank);
         } else {
-            end_ = begin_ + charges_.of(rank).step_overhead() +
-                   charges_.of(rank).copying_own(bytes_of(step.to));
+            begin_ = runs_.awake(rank, begin_);
+            end_ = after(rank, begin_, charges_.of(rank).step_overhead(),
+                         charges_.of(rank).copying_own(bytes_of(step.to)));
             member.sends_in_row = 0;
             member.receives_in_row = 0;
         }
@@ -106,6 +109,13 @@ public:
 
 private:
     static std::size_t index(Rank rank) noexcept { return static_cast<std::size_t>(rank); }
+
+    /// When the rank has done several pieces of work, one after the other.
+    template <class... Works>
+    [[nodiscard]] double after(Rank rank, double time, Works... works) const {
+        ((time = runs_.after(rank, time, works)), ...);
+        return time;
+    }
 
     struct Member {
         double clock = 0;
@@ -196,13 +206,16 @@ private:
             room != no_step && !matching_.is_rendezvous(number)) {
             begin_ = std::max(begin_, finished_[room]);
         }
+        begin_ = runs_.awake(rank, begin_);
         if (step.via == Mechanism::exchange) {
-            end_ = available_[number] = begin_ + charges_.of(rank).step_overhead();
+            end_ = available_[number] = after(rank, begin_, charges_.of(rank).step_overhead());
             member.sends_in_row = member.receives_in_row = 0;
             return;
         }
-        double started = begin_ + send_cost(member, rank, step.peer);
-        started += is_copied(step) ? charges_.of(rank).send(rank, step.peer) : 0; // Behind a line.
+        double started = after(rank, begin_, send_cost(member, rank, step.peer));
+        if (is_copied(step)) { // Behind a line.
+            started = after(rank, started, charges_.of(rank).send(rank, step.peer));
+        }
         if (matching_.is_rendezvous(number)) {
             member.long_send_begin = begin_;
             available_[number] = started;
@@ -210,7 +223,8 @@ private:
         }
         const bool copies =
             step.via == Mechanism::cells || step.via == Mechanism::network || is_copied(step);
-        end_ = started + (copies ? charges_.of(rank).copying(bytes_of(step.from)) : 0);
+        end_ =
+            copies ? after(rank, started, charges_.of(rank).copying(bytes_of(step.from))) : started;
         available_[number] = is_stream(number) ? started : end_;
     }
 
@@ -225,6 +239,7 @@ private:
     /// cell behind. The sender begins to copy at `available_`.
     struct Stream {
         double first_cell; // when it can be taken
+        double last_cell;  // when the sender has copied all of them
         double copying;
         double cell;
         bool fits; // the channel holds all of it
@@ -233,8 +248,9 @@ private:
         const std::uint64_t bytes = bytes_of(matching_.step(send).from);
         const Rank rank = matching_.rank_of(send);
         const double cell = charges_.of(rank).copying(std::min<std::uint64_t>(bytes, cell_bytes));
-        return {available_[send] + cell, charges_.of(rank).copying(bytes), cell,
-                bytes <= plan_.cell_slots * cell_bytes};
+        const double copying = charges_.of(rank).copying(bytes);
+        return {after(rank, available_[send], cell), after(rank, available_[send], copying),
+                copying, cell, bytes <= plan_.cell_slots * cell_bytes};
     }
 
     /// The sender goes on when the last cell is in the channel.
@@ -242,14 +258,14 @@ private:
         const StepNumber partner = matching_.partner(number);
         const Stream stream = stream_of(number);
         begin_ = members_[index(matching_.rank_of(number))].long_send_begin;
-        end_ = available_[number] + stream.copying;
+        end_ = stream.last_cell;
         if (!stream.fits) {
             const bool received = available_[partner] >= 0;
             const double taken_from =
                 received ? available_[partner]
                          : std::max(members_[index(matching_.rank_of(partner))].clock,
                                     stream.first_cell);
-            end_ = std::max(end_, taken_from + stream.copying -
+            end_ = std::max(end_, after(matching_.rank_of(partner), taken_from, stream.copying) -
                                       static_cast<double>(plan_.cell_slots) * stream.cell);
         }
     }
@@ -263,9 +279,9 @@ private:
             return;
         }
         if (step.via == Mechanism::exchange) {
-            begin_ = std::max(begin_, available_[source]);
-            end_ = begin_ + charges_.of(rank).step_overhead() +
-                   charges_.of(rank).meeting(step.peer, rank);
+            begin_ = runs_.awake(rank, std::max(begin_, available_[source]));
+            end_ = after(rank, begin_, charges_.of(rank).step_overhead(),
+                         charges_.of(rank).meeting(step.peer, rank));
             member.receives_in_row = 0;
             return;
         }
@@ -273,24 +289,25 @@ private:
         const Stream stream = streams ? stream_of(source) : Stream{};
         const double there = streams ? stream.first_cell : available_[source];
         member.receives_in_row = there <= begin_ ? member.receives_in_row + 1 : 1;
-        begin_ = std::max(begin_, there);
+        begin_ = runs_.awake(rank, std::max(begin_, there));
         available_[number] = begin_;
         double cost = charges_.of(rank).step_overhead() +
                       charges_.of(rank).receive(step.peer, rank) *
                           charges_.of(rank).receive_factor(step.peer, rank, member.receives_in_row);
         cost += is_copied(source) ? charges_.of(rank).receive(step.peer, rank) : 0;
-        end_ = begin_ + cost + taking(number, step, rank);
+        end_ = after(rank, begin_, cost, taking(number, step, rank));
         if (streams) {
-            end_ = std::max(end_, available_[source] + stream.copying + cost + stream.cell);
+            end_ = std::max(end_, after(rank, stream.last_cell, cost, stream.cell));
         }
     }
 
     void read(StepNumber number, const Step& step, Rank rank) {
         const double stored = available_[matching_.partner(number)];
         const double taken = step.peer == rank ? 0 : charges_.of(rank).receive(step.peer, rank);
-        const double seen = std::max(stored + delay_[number], begin_ + taken);
-        begin_ = std::max(begin_, stored);
-        end_ = seen + charges_.of(rank).step_overhead() + taking(number, step, rank);
+        const double seen =
+            runs_.awake(rank, std::max(stored + delay_[number], after(rank, begin_, taken)));
+        begin_ = runs_.awake(rank, std::max(begin_, stored));
+        end_ = after(rank, seen, charges_.of(rank).step_overhead(), taking(number, step, rank));
         members_[index(rank)].receives_in_row = 0;
     }
 
@@ -301,6 +318,7 @@ private:
                 begin_ = std::max(begin_, finished_[reader]);
             }
         }
+        begin_ = runs_.awake(rank, begin_);
         // PU numbers break ties, so that the names of ranks do not matter.
         std::vector<std::tuple<double, int, StepNumber>> by_distance;
         by_distance.reserve(readers.size());
@@ -322,7 +340,7 @@ private:
             ahead += charges_.of(rank).send(rank, peer);
             dearest = std::max(dearest, charges_.of(rank).send(rank, peer));
         }
-        end_ = begin_ + charges_.of(rank).step_overhead() + dearest;
+        end_ = after(rank, begin_, charges_.of(rank).step_overhead(), dearest);
         available_[number] = end_;
         members_[index(rank)].sends_in_row = 0;
         members_[index(rank)].receives_in_row = 0;
@@ -331,6 +349,7 @@ private:
     const plan::Matching& matching_;
     const Plan& plan_;
     const Costs& charges_;
+    const Runs& runs_;
     std::uint64_t bytes_;
     std::vector<Member> members_;
     // By sending step: when its data is there, or a stream of cells begins; by receiving step: when

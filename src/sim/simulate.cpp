@@ -2,11 +2,13 @@
 #include "plan/execution.hpp"
 #include "plan/matching.hpp"
 #include "plan/shape.hpp"
+#include "sim/makespan.hpp"
 #include "sim/replay.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/simulate.hpp>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -14,16 +16,35 @@ namespace corymb {
 
 namespace {
 
-/// All ranks on one machine.
-struct OneMachine {
-    const sim::Charges& charges;
-    [[nodiscard]] const sim::Charges& of(Rank) const noexcept { return charges; }
+/// A plan and all ranks on one machine, for any number of replays.
+class OnOneMachine {
+public:
+    OnOneMachine(const Plan& plan, const Machine& machine, std::span<const int> placement,
+                 std::uint64_t bytes)
+        : placement_(placement.begin(), placement.end()), bytes_(bytes), matching_(plan),
+          charges_(machine, placement_, bytes), unit_ns_(sim::unit_ns(machine)) {}
+
+    [[nodiscard]] const sim::Charges& of(Rank) const noexcept { return charges_; }
+
+    template <class Runs>
+    [[nodiscard]] Timeline replay(const Runs& runs, bool with_activities) const {
+        sim::Replay replay(matching_, *this, bytes_, with_activities, runs);
+        plan::Execution(matching_, replay).run();
+        return std::move(replay).timeline();
+    }
+    [[nodiscard]] sim::Interruptions interruptions(const Noise& noise, std::uint64_t number) const {
+        return {noise, matching_.plan().size(), number, unit_ns_};
+    }
+
+private:
+    std::vector<int> placement_;
+    std::uint64_t bytes_;
+    plan::Matching matching_;
+    sim::Charges charges_;
+    double unit_ns_;
 };
 
-} // namespace
-
-Timeline simulate(const Plan& plan, const Machine& machine, std::span<const int> placement,
-                  std::uint64_t bytes, bool with_activities) {
+void check(const Plan& plan, std::span<const int> placement, std::uint64_t bytes) {
     if (placement.size() != plan.steps.size()) {
         throw Error(Errc::invalid_argument, "placement has " + std::to_string(placement.size()) +
                                                 " entries, but the plan " +
@@ -35,14 +56,50 @@ Timeline simulate(const Plan& plan, const Machine& machine, std::span<const int>
                                                 " bytes, but the plan is for " +
                                                 std::to_string(plan.bytes_max) + " at most");
     }
-    const plan::Matching matching(plan);
-    const sim::Charges charges(machine, placement, bytes);
-    const OneMachine costs{charges};
-    sim::Replay replay(matching, costs, bytes, with_activities);
-    plan::Execution(matching, replay).run();
-    Timeline timeline = std::move(replay).timeline();
+}
+
+std::vector<double> makespans_of(const NoisyReplay& replay, std::uint32_t replays) {
+    std::vector<double> makespans;
+    makespans.reserve(replays);
+    for (std::uint32_t number = 0; number < replays; ++number) {
+        makespans.push_back(replay(number));
+    }
+    return makespans;
+}
+
+} // namespace
+
+Timeline simulate(const Plan& plan, const Machine& machine, std::span<const int> placement,
+                  std::uint64_t bytes, bool with_activities, const Noise& noise) {
+    check(plan, placement, bytes);
+    noise.check();
+    const OnOneMachine ranks(plan, machine, placement, bytes);
+    Timeline timeline = noise.present()
+                            ? ranks.replay(ranks.interruptions(noise, 0), with_activities)
+                            : ranks.replay(sim::undisturbed, with_activities);
     timeline.simulated_on = machine.name;
     return timeline;
+}
+
+NoisyReplay noisy_replay(const Plan& plan, const Machine& machine, std::span<const int> placement,
+                         std::uint64_t bytes, const Noise& noise) {
+    check(plan, placement, bytes);
+    sim::check_present(noise);
+    const auto ranks = std::make_shared<const OnOneMachine>(plan, machine, placement, bytes);
+    return [ranks, &noise](std::uint64_t number) {
+        return ranks->replay(ranks->interruptions(noise, number), false).makespan;
+    };
+}
+
+std::vector<double> noisy_makespans(const Plan& plan, const Machine& machine,
+                                    std::span<const int> placement, std::uint64_t bytes,
+                                    const Noise& noise, std::uint32_t replays) {
+    return makespans_of(noisy_replay(plan, machine, placement, bytes, noise), replays);
+}
+
+std::vector<double> noisy_makespans(const Plan& plan, const Cluster& cluster, std::uint64_t bytes,
+                                    const Noise& noise, std::uint32_t replays) {
+    return makespans_of(noisy_replay(plan, cluster, bytes, noise), replays);
 }
 
 } // namespace corymb

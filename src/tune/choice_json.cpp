@@ -10,6 +10,13 @@ namespace corymb {
 
 namespace {
 
+nlohmann::ordered_json json_of(const NoisyTimes& times) {
+    return {{"algorithm", times.algorithm},
+            {"quiet", times.quiet},
+            {"median", times.median},
+            {"p99", times.p99}};
+}
+
 /// The plan's own fields and those of every choice.
 nlohmann::ordered_json head_of(const PlanChoice& choice, const char* unit) {
     nlohmann::ordered_json head = plan::head_json(choice.plan);
@@ -19,6 +26,15 @@ nlohmann::ordered_json head_of(const PlanChoice& choice, const char* unit) {
     auto& portfolio = head["portfolio"] = nlohmann::ordered_json::object();
     for (const auto& [name, predicted] : choice.portfolio) {
         portfolio[name] = predicted;
+    }
+    if (choice.noise_cost) {
+        head["objective"] = to_string(choice.request.objective);
+        head["noise"] = {{"text", choice.request.noise.text()},
+                         {"lost_share", choice.request.noise.lost_share()},
+                         {"seed", choice.request.noise.seed},
+                         {"replays", choice.request.replays},
+                         {"chosen", json_of(choice.noise_cost->chosen)},
+                         {"fastest", json_of(choice.noise_cost->fastest)}};
     }
     head["plan_sha256"] = plan_hash(choice.plan);
     return head;

@@ -52,6 +52,7 @@ PlanChoice choice_on(const Model& model, const PlanRequest& request) {
     }
     choice.plan = std::move(found->plan);
     choice.predicted = found->predicted;
+    choice.noise_cost = found->noise_cost;
     for (const tune::Tried& tried : found->tried) {
         choice.portfolio.emplace_back(tune::name_of(tried.candidate), tried.time);
     }

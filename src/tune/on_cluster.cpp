@@ -114,6 +114,10 @@ public:
         return {time, time};
     }
 
+    [[nodiscard]] NoisyReplay replay_of(const Plan& plan) const override {
+        return noisy_replay(plan, cluster_, request_.bytes, request_.noise);
+    }
+
     /// More or fewer leaders, other pieces, then the other choices one at a time.
     [[nodiscard]] std::vector<Candidate> neighbours(const Candidate& candidate) const override {
         const Scheme& scheme = candidate.scheme;

@@ -127,6 +127,11 @@ public:
                 timeline.makespan};
     }
 
+    [[nodiscard]] NoisyReplay replay_of(const Plan& plan) const override {
+        return noisy_replay(plan, machine_, request_.placement, request_.example_bytes,
+                            request_.noise);
+    }
+
     /// The next numbers of blocks.
     [[nodiscard]] std::vector<Candidate> neighbours(const Candidate& candidate) const override {
         std::vector<Candidate> list;

@@ -63,6 +63,24 @@ void check_placement(const Machine& machine, const PlanRequest& request) {
     }
 }
 
+void check_objective(const PlanRequest& request) {
+    if (request.objective == Objective::p99 && !request.noise.present()) {
+        refuse("the objective p99 needs the machine's noise; record it with corymb doctor --noise "
+               "and give the file, or say a period or a distribution");
+    }
+    request.noise.check();
+    if (request.noise.present() && request.oversubscribed) {
+        refuse("noise beside ranks that take turns on CPUs, which the simulator cannot interrupt; "
+               "ask without it");
+    }
+    constexpr std::uint32_t least = 100;
+    constexpr std::uint32_t most = 1'000'000;
+    if (request.replays < least || request.replays > most) {
+        refuse(std::to_string(request.replays) + " replays; a 99th percentile takes from " +
+               std::to_string(least) + " to " + std::to_string(most));
+    }
+}
+
 } // namespace
 
 PlanRequest completed(const Machine& machine, const PlanRequest& request) {
@@ -91,6 +109,7 @@ PlanRequest completed(const Machine& machine, const PlanRequest& request) {
                std::to_string(full.size));
     }
     full.size = ranks;
+    check_objective(full);
     check_root(full.root, ranks);
     check_payload(full.bytes, any_part_bytes);
     if (full.op == Collective::barrier) {
@@ -135,6 +154,7 @@ PlanRequest completed(const Cluster& cluster, PlanRequest request) {
         refuse("no plan over several nodes is for ranks that take turns on CPUs, or combines in an "
                "order of its own; ask for one machine, or without it");
     }
+    check_objective(request);
     check_root(request.root, cluster.size());
     check_payload(request.bytes, plan::payload_bytes_max - 1);
     request.size = cluster.size();

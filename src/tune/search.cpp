@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune/search.hpp"
 
+#include "tune/tail.hpp"
+
 #include <corymb/error.hpp>
 
 #include <algorithm>
@@ -91,6 +93,12 @@ void Search::refuse() const {
     throw Error(Errc::invalid_argument, text + (is_named ? "; \"best\" takes one that has" : ""));
 }
 
+/// Call once, for the preferred plan: that is given away if it was kept.
+Plan Search::plan_of(const Tried& tried) {
+    return tried.candidate.family != nullptr ? std::move(kept_)
+                                             : *candidates_.plan_of(tried.candidate, never);
+}
+
 std::optional<Found> Search::run() && {
     const bool is_named = request_.algorithm != "best";
     if (is_named) {
@@ -104,13 +112,25 @@ std::optional<Found> Search::run() && {
     if (tried_.empty()) {
         refuse();
     }
-    const Tried chosen = preferred();
+    Tried chosen = preferred();
     if (chosen.candidate != fastest().candidate) {
         candidates_.note_cost();
     }
-    Plan plan = chosen.candidate.family != nullptr ? std::move(kept_)
-                                                   : *candidates_.plan_of(chosen.candidate, never);
-    return Found{std::move(plan), chosen.candidate, chosen.time, std::move(tried_)};
+    Plan plan = plan_of(chosen);
+    std::optional<NoiseCost> cost;
+    if (request_.noise.present()) {
+        Tail tail(candidates_, request_.replays);
+        cost = NoiseCost{{}, tail.times_of(chosen, plan)};
+        cost->chosen = cost->fastest;
+        if (request_.objective == Objective::p99) {
+            if (auto steadier = tail.least(tried_, chosen, effort_.stop)) {
+                chosen = steadier->tried;
+                plan = std::move(steadier->plan);
+                cost->chosen = steadier->times;
+            }
+        }
+    }
+    return Found{std::move(plan), chosen.candidate, chosen.time, std::move(tried_), cost};
 }
 
 } // namespace corymb::tune

@@ -5,6 +5,7 @@
 
 #include "plan/generate/families.hpp"
 #include "plan/nodes/scheme.hpp"
+#include "sim/makespan.hpp"
 #include "tune/variant.hpp"
 
 #include <corymb/planner.hpp>
@@ -73,6 +74,7 @@ struct Found {
     Candidate candidate;
     double predicted = 0;
     std::vector<Tried> tried; ///< In the order of trying.
+    std::optional<NoiseCost> noise_cost{};
 };
 
 /// Times the candidates that `request.algorithm` names, or for "best" all that can win, and returns
@@ -108,6 +110,8 @@ public:
                                                       double best) const = 0;
     /// The times of a plan; `never` if it takes far longer than `best`.
     [[nodiscard]] virtual Times times_of(const Plan& plan, double best) const = 0;
+    /// Replays under the request's noise.
+    [[nodiscard]] virtual NoisyReplay replay_of(const Plan& plan) const = 0;
     /// Candidates that differ in one thing.
     [[nodiscard]] virtual std::vector<Candidate> neighbours(const Candidate& candidate) const = 0;
     /// Tries what `request.algorithm` names.
@@ -151,6 +155,7 @@ private:
     [[nodiscard]] bool serves(const Plan& plan) const;
     [[noreturn]] void refuse() const;
     [[nodiscard]] const Tried& preferred() const;
+    [[nodiscard]] Plan plan_of(const Tried& tried);
     [[nodiscard]] double best() const { return tried_.empty() ? never : fastest().time; }
 
     const Candidates& candidates_;
