@@ -23,6 +23,7 @@
 #include <corymb/operation.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/packed.hpp>
+#include <corymb/phases.hpp>
 #include <corymb/plain_data.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/plan_need.hpp>

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <corymb/machine.hpp>
+#include <corymb/noise.hpp>
 #include <corymb/usable_cpus.hpp>
 
 #include <filesystem>
@@ -46,6 +47,22 @@ CORYMB_EXPORT SpotCheck spot_check(const Machine& machine);
 /// the spot check. Otherwise empty, and `why` (if given) gives the reason.
 CORYMB_EXPORT std::filesystem::path cached_model_path();
 CORYMB_EXPORT std::optional<Machine> load_cached_machine(std::string* why = nullptr);
+
+struct RecordNoiseOptions {
+    double seconds = 5;    ///< Time of the recording; 0.01 to 3600.
+    std::vector<int> cpus; ///< Watch these; empty: all allowed.
+    /// As MeasureOptions::progress.
+    std::function<bool(double, std::string_view)> progress;
+};
+/// Records what interrupts this machine's CPUs, all at the same time. A thread on each CPU reads
+/// the clock again and again; a read that takes far longer than the quickest ones was interrupted
+/// (selfish detour: Beckman, Iskra, Yoshii, Coghlan, Nataraj, Cluster 2006). If a CPU has more
+/// than 200,000 interruptions, its recording ends there. Throws Errc::invalid_argument,
+/// Errc::interrupted and Errc::unsupported (a thread cannot start or be bound). Not reentrant.
+CORYMB_EXPORT NoiseTrace record_noise(const RecordNoiseOptions& options = {});
+
+/// Where `corymb doctor --noise` keeps its recording: beside the model.
+CORYMB_EXPORT std::filesystem::path cached_noise_path();
 
 /// hwloc XML of the machine with the model's send and receive costs as distances (picoseconds).
 CORYMB_EXPORT void export_hwloc_distances(const Machine& machine,

@@ -19,6 +19,7 @@ void check_present(const Noise& noise);
 /// Ranks that nothing interrupts.
 struct Undisturbed {
     static double awake(Rank /*rank*/, double time) noexcept { return time; }
+    static double run(Rank /*rank*/, double time, double work) noexcept { return time + work; }
     static double after(Rank /*rank*/, double time, double work) noexcept { return time + work; }
     static double late_begin(Rank /*rank*/, double time, double /*work*/) noexcept { return time; }
 };
@@ -37,6 +38,8 @@ public:
     [[nodiscard]] double after(Rank rank, double time, double work) const {
         return work > 0 ? run(rank, time, work) : time;
     }
+    /// `after` from `awake` on.
+    [[nodiscard]] double run(Rank rank, double time, double work) const;
     /// `after` less the work: when undisturbed work would begin that ends at that time.
     [[nodiscard]] double late_begin(Rank rank, double time, double work) const {
         return after(rank, time, work) - work;
@@ -58,7 +61,6 @@ private:
     [[nodiscard]] Stream& stream(Rank rank) const {
         return streams_[noise_.aligned ? 0 : static_cast<std::size_t>(rank)];
     }
-    [[nodiscard]] double run(Rank rank, double time, double work) const;
     void draw(Stream& stream, std::size_t rank) const;
     /// The first interruption that ends after `time`; all in ns.
     [[nodiscard]] Span next(Stream& stream, double time) const;

@@ -96,6 +96,10 @@ std::filesystem::path cached_model_path() {
     return cache_directory() / ("machine-" + discover::host_name() + ".json");
 }
 
+std::filesystem::path cached_noise_path() {
+    return cache_directory() / ("noise-" + discover::host_name() + ".json");
+}
+
 std::optional<Machine> load_cached_machine(std::string* why) {
     std::string reason;
     std::optional<Machine> machine;
