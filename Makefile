@@ -2,10 +2,11 @@
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
 .PHONY: demo check test long build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
-	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap ablation format clean help
+	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap ablation papers format clean help
 
 PRESET ?= dev
 STAGES ?=
+STUDIES ?=
 
 demo: ## Install what is missing, build, run `corymb demo` on this machine
 	@tools/demo.sh
@@ -57,6 +58,9 @@ mpi-overlap: ## How much of a collective over nodes computing hides, with corymb
 
 ablation: ## What each number of src/*/tuning.hpp is worth, simulated and here, in docs/ablation.md; 10 minutes
 	@tools/ablation.sh
+
+papers: ## The papers' figures repeated, in docs/results/seeds; STUDIES="smelt" does some; 10 minutes
+	@tools/papers.sh $(STUDIES)
 
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh
