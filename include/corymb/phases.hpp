@@ -48,8 +48,8 @@ struct PhaseTimes {
 };
 
 /// A plan on a cluster, for phases among up to hundreds of thousands of ranks. The plan is
-/// simulated once without noise. Phases then follow a recurrence over its steps: a step begins when its rank
-/// is there and when the steps that it waits for have ended, and takes as long as in that
+/// simulated once without noise. Phases then follow a recurrence over its steps: a step begins when
+/// its rank is there and when the steps that it waits for have ended, and takes as long as in that
 /// simulation. So messages share links as they do without noise. Otherwise, and always without
 /// noise, times are those of `simulate`.
 class CORYMB_EXPORT Phases {

@@ -73,6 +73,7 @@ class Study:
     multicast_choice: str = ""
     multicast_bench: list[dict[str, Any]] = field(default_factory=list)
     waiting: list[dict[str, Any]] = field(default_factory=list)
+    noise: list[dict[str, Any]] = field(default_factory=list)  # Rows of corymb sim noise.
 
     @property
     def cpus(self) -> list[int]:

@@ -85,17 +85,22 @@ void bind_cluster(nb::module_& module) {
     module.def(
         "make_cluster_plan",
         [](const Cluster& cluster, const std::string& op, std::uint64_t bytes, int root,
-           const std::string& algorithm, bool exhaustive, bool proven, bool ordered) {
+           const std::string& algorithm, bool exhaustive, bool proven, bool ordered,
+           const std::string& objective, const Noise* noise, std::uint32_t replays) {
             PlanRequest request = request_for(op, bytes, ordered);
             request.root = root;
             request.algorithm = algorithm;
             request.exhaustive = exhaustive;
             request.proven = proven;
+            request.objective = objective_from_string(objective);
+            request.noise = noise != nullptr ? *noise : Noise{};
+            request.replays = replays;
             return make_plan(cluster, request);
         },
         nb::arg("cluster"), nb::arg("op"), nb::kw_only(), nb::arg("bytes") = std::uint64_t{8},
         nb::arg("root") = 0, nb::arg("algorithm") = "best", nb::arg("exhaustive") = false,
-        nb::arg("proven") = true, nb::arg("ordered") = false, unlocked,
+        nb::arg("proven") = true, nb::arg("ordered") = false, nb::arg("objective") = "median",
+        nb::arg("noise") = nb::none(), nb::arg("replays") = 1000u, unlocked,
         "Simulates schemes on the cluster and returns the fastest (or the named) plan.");
     module.def(
         "scheme_names",
@@ -106,11 +111,12 @@ void bind_cluster(nb::module_& module) {
         nb::arg("ordered") = false, "Names of the schemes for an operation on a cluster.");
     module.def(
         "simulate_cluster",
-        [](const Plan& plan, const Cluster& cluster, std::uint64_t bytes, bool activities) {
-            return simulate(plan, cluster, bytes, activities);
+        [](const Plan& plan, const Cluster& cluster, std::uint64_t bytes, bool activities,
+           const Noise* noise) {
+            return simulate(plan, cluster, bytes, activities, noise != nullptr ? *noise : Noise{});
         },
         nb::arg("plan"), nb::arg("cluster"), nb::arg("bytes") = std::uint64_t{8},
-        nb::arg("activities") = false, unlocked,
+        nb::arg("activities") = false, nb::arg("noise") = nb::none(), unlocked,
         "Replays a plan on the model of a cluster. Nothing runs on this machine.");
     module.def("node_traffic", &traffic_of, nb::arg("plan"), nb::arg("cluster"),
                nb::arg("bytes") = std::uint64_t{8},

@@ -37,7 +37,8 @@ PlanChoice plan_for(const Machine& machine, const std::string& op,
                     std::uint64_t bytes, const std::string& algorithm, std::uint64_t seed,
                     std::uint64_t moves, bool ordered, bool oversubscribed, bool reproducible,
                     bool keeps_parts, int cpus, bool one_block, bool any_length,
-                    std::uint32_t cell_slots, bool exhaustive) {
+                    std::uint32_t cell_slots, bool exhaustive, const std::string& objective,
+                    const Noise* noise, std::uint32_t replays) {
     PlanRequest request;
     request.op = collective_from_string(op);
     request.placement = placement.value_or(std::vector<int>{});
@@ -55,18 +56,21 @@ PlanChoice plan_for(const Machine& machine, const std::string& op,
     request.one_block = one_block;
     request.cell_slots = cell_slots;
     request.exhaustive = exhaustive;
+    request.objective = objective_from_string(objective);
+    request.noise = noise != nullptr ? *noise : Noise{};
+    request.replays = replays;
     return make_plan(machine, request);
 }
 
 Timeline replay(const Plan& plan, const Machine& machine,
                 const std::optional<std::vector<int>>& placement, std::uint64_t bytes,
-                bool activities) {
+                bool activities, const Noise* noise) {
     std::vector<int> seats = placement.value_or(std::vector<int>{});
     if (!placement) {
         seats.resize(static_cast<std::size_t>(plan.size()));
         std::iota(seats.begin(), seats.end(), 0);
     }
-    return simulate(plan, machine, seats, bytes, activities);
+    return simulate(plan, machine, seats, bytes, activities, noise != nullptr ? *noise : Noise{});
 }
 
 nb::list activity_tables(const Timeline& timeline) {
@@ -82,6 +86,26 @@ nb::list activity_tables(const Timeline& timeline) {
         tables.append(Table(data, {rank.size(), 4}, owner));
     }
     return tables;
+}
+
+nb::dict dict_of(const NoisyTimes& times) {
+    nb::dict fields;
+    fields["algorithm"] = times.algorithm;
+    fields["quiet"] = times.quiet;
+    fields["median"] = times.median;
+    fields["p99"] = times.p99;
+    return fields;
+}
+
+/// The cost of a choice under noise, or None.
+nb::object noise_cost_of(const PlanChoice& choice) {
+    if (!choice.noise_cost) {
+        return nb::none();
+    }
+    nb::dict cost;
+    cost["chosen"] = dict_of(choice.noise_cost->chosen);
+    cost["fastest"] = dict_of(choice.noise_cost->fastest);
+    return cost;
 }
 
 void bind_choice(nb::module_& module) {
@@ -117,6 +141,10 @@ void bind_choice(nb::module_& module) {
             nb::sig("def decided(self) -> list[tuple[str, float, str]]"),
             "(name, value, origin) of each number that excluded or changed something and that no "
             "model gives. docs/ablation.md says what each is worth.")
+        .def_prop_ro("noise_cost", &noise_cost_of,
+                     nb::sig("def noise_cost(self) -> dict[str, dict[str, typing.Any]] | None"),
+                     "Under noise: algorithm, quiet (time without noise), median and p99 of the "
+                     "'chosen' plan and of the 'fastest' one without noise.")
         .def(
             "lower_bound",
             [](const PlanChoice& self, const Machine& machine) {
@@ -169,16 +197,19 @@ void bind_planner(nb::module_& module) {
                nb::arg("ordered") = false, nb::arg("oversubscribed") = false,
                nb::arg("reproducible") = false, nb::arg("keeps_parts") = false, nb::arg("cpus") = 1,
                nb::arg("one_block") = false, nb::arg("any_length") = false,
-               nb::arg("cell_slots") = 0u, nb::arg("exhaustive") = false, unlocked,
+               nb::arg("cell_slots") = 0u, nb::arg("exhaustive") = false,
+               nb::arg("objective") = "median", nb::arg("noise") = nb::none(),
+               nb::arg("replays") = 1000u, unlocked,
                "Plans an operation and returns the fastest (or the named) proven plan. "
                "`placement[rank]` is a PU index; None puts a rank on every PU. With `any_length` "
                "the plan is for parts of any length, and `bytes` is what candidates are timed "
                "with. `cell_slots`: slots of channels of cells that the plan may count on; 0: "
                "those of a team. `exhaustive` also simulates the families that are only compared "
-               "with. Deterministic.");
+               "with. `objective` is 'median' or 'p99': the 99th percentile of so many replays "
+               "under the noise. Deterministic.");
     module.def("simulate", &replay, nb::arg("plan"), nb::arg("machine"),
                nb::arg("placement") = nb::none(), nb::arg("bytes") = std::uint64_t{8},
-               nb::arg("activities") = false, unlocked,
+               nb::arg("activities") = false, nb::arg("noise") = nb::none(), unlocked,
                "Replays a plan on a machine model. Nothing runs on this machine.");
     module.def(
         "traffic",

@@ -20,6 +20,7 @@ void bind_error(nb::module_& module);
 void bind_machine(nb::module_& module);
 void bind_discover(nb::module_& module);
 void bind_plan(nb::module_& module);
+void bind_noise(nb::module_& module);
 void bind_planner(nb::module_& module);
 void bind_multicast(nb::module_& module);
 void bind_multicast_model(nb::module_& module);

@@ -16,6 +16,7 @@ NB_MODULE(_core, module) {
     corymb::python::bind_discover(module);
     corymb::python::bind_output(module);
     corymb::python::bind_plan(module);
+    corymb::python::bind_noise(module);
     corymb::python::bind_planner(module);
     corymb::python::bind_multicast_model(module);
     corymb::python::bind_multicast(module);

@@ -5,6 +5,7 @@ refused. The sweeps of sweep.py go over it; test_sweep.py fails when something p
 
 from __future__ import annotations
 
+import json
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -272,6 +273,15 @@ def cluster() -> corymb.Cluster:
     return clusters.cluster_of([(2, 2)])
 
 
+def noise() -> corymb.Noise:
+    return corymb.Noise.periodic(1000, 10)
+
+
+def noise_trace() -> corymb.NoiseTrace:
+    cpu = {"cpu": 0, "recorded": [[0, 100]], "interruptions": [[10, 5]]}
+    return corymb.NoiseTrace.from_json(json.dumps({"schema": "corymb-noise/1", "cpus": [cpu]}))
+
+
 def choice() -> corymb.PlanChoice:
     return corymb.make_plan(machine(), "broadcast", root=0, algorithm="star", placement=[0, 1])
 
@@ -290,6 +300,7 @@ FUNCTIONS: dict[str, Callable[[], Arguments]] = {
     "attach": lambda: ("", 0, -1),
     "cached_machine": lambda: (),
     "cached_model_path": lambda: (),
+    "cached_noise_path": lambda: (),
     "choose_mailbox": lambda: (machine(), 4),
     "choose_multicast": lambda: (machine(),),
     "discover_topology": lambda: (),
@@ -305,6 +316,8 @@ FUNCTIONS: dict[str, Callable[[], Arguments]] = {
     "run": lambda: (repr, 1, (), {}),
     "run_plan": lambda: (plan(),),
     "scheme_names": lambda: (cluster(), "allgather"),
+    "noisy_makespans": lambda: (plan(), machine(), noise()),
+    "record_noise": lambda: (0.01,),
     "simulate": lambda: (plan(), machine(), [0, 1]),
     "simulate_cluster": lambda: (cluster_choice().plan, cluster()),
     "simulate_mailbox": lambda: (machine(), "ring"),
@@ -331,6 +344,8 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "make_plan": {"placement": [0, 1], "root": 0, "bytes": 8, "algorithm": "star", "seed": 1,
                   "cpus": 1, "cell_slots": 8},
     "measure": {"cpus": [], "progress": None},
+    "noisy_makespans": {"bytes": 8, "replays": 5},
+    "record_noise": {"cpus": [], "progress": None},
     "run": {"start_method": "fork", "patience": 1.0, "deadline": 1.0},
     "run_plan": {"cpus": [], "repetitions": 2, "bytes": 8, "seconds": 1.0, "progress": None},
     "simulate_mailbox": {"placement": None, "message_bytes": 8, "look": None},
@@ -344,6 +359,7 @@ CONSTRUCTORS: dict[type, Callable[[], Arguments]] = {
     corymb.ActiveMessages: lambda: (corymb.MailboxGroup(1).join(0),),
     corymb.GlobalAddress: lambda: (),
     corymb.StopSource: lambda: (),
+    corymb.Phases: lambda: (cluster_choice().plan, cluster(), 64),
     corymb.Error: lambda: ("text", "io", (1,)),
     corymb.RankError: lambda: ("text", 1),
     Team: lambda: (_core.ThreadTeam(1).join(0),),
@@ -372,6 +388,18 @@ DATA: dict[type, dict[str, Callable[[], Arguments]]] = {
         "load": lambda: ("missing.json",),
         "to_json": lambda: (),
     },
+    corymb.Noise: {
+        "from_text": lambda: ("periodic:100:1",),
+        "periodic": lambda: (100.0, 1.0, [5.0]),
+        "recorded": lambda: (noise_trace(),),
+    },
+    corymb.NoiseTrace: {
+        "from_json": lambda: (noise_trace().to_json(),),
+        "interruptions": lambda: (0,),
+        "load": lambda: ("missing.json",),
+        "to_json": lambda: (),
+    },
+    corymb.Phases: {"run": lambda: ("blocking", noise())},
     corymb.Plan: {
         "check": lambda: (),
         "from_json": lambda: (plan().to_json(),),

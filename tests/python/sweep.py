@@ -157,7 +157,8 @@ def models() -> list[Any]:
         ring.readers(), group.under_way(), token.late(), corymb.trace_process(os.getpid()),
         corymb.GlobalAddress(), corymb.Error("text", "io"), corymb.RankError("text", 1),
         _core.ThreadTeam(2), corymb.IN_PLACE, corymb.Machine.gallery("scc-48c"),
-        corymb.StopSource(), *statistics(),
+        corymb.StopSource(), calls.noise(), calls.noise_trace(),
+        corymb.Phases(calls.cluster_choice().plan, calls.cluster(), 64), *statistics(),
     ]  # fmt: skip
     del reader, box
     return made

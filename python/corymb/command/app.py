@@ -22,6 +22,7 @@ from corymb.command import (
     plan,
     report,
     sim,
+    sim_noise,
     trace,
 )
 from corymb.command import mpirun as mpirun_command
@@ -69,6 +70,8 @@ MODULES = (
 
 for module in MODULES:
     app.command(module.NAME, epilog=module.EXAMPLES)(module.command)
+# A study with options of its own: `run` makes one word of the two.
+app.command(sim_noise.NAME, epilog=sim_noise.EXAMPLES, hidden=True)(sim_noise.command)
 
 
 @app.command(
@@ -124,6 +127,8 @@ def run(arguments: list[str]) -> int:
         if arguments[:1] == ["mpirun"]:
             mpirun_command.become(arguments[1:])
             return 0
+        if arguments[:2] == sim_noise.NAME.split():
+            arguments = [sim_noise.NAME, *arguments[2:]]
         result = typer.main.get_command(app).main(
             arguments, prog_name="corymb", standalone_mode=False
         )

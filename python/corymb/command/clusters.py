@@ -93,6 +93,10 @@ class Wanted:
         except corymb.Error as error:
             raise inputs.usage(str(error)) from None
 
+    def cpus_of_node(self) -> int | None:
+        """Of the nodes' machine; none for nodes that are made up."""
+        return None if self.machine is None and self.model is None else len(self._chosen)
+
     @functools.cached_property
     def _chosen(self) -> corymb.Machine:
         return inputs.find_machine(self.machine, self.model, False, 0).machine
@@ -139,6 +143,7 @@ def plan(
     size: int,
     root: int | None,
     json: str | None,
+    tail: dict[str, Any],
     *,
     exhaustive: bool,
     explain: bool,
@@ -157,6 +162,7 @@ def plan(
         root=root or 0,
         algorithm=algorithm,
         exhaustive=exhaustive,
+        **tail,
     )
     begin = time.monotonic()
     choice = console.busy(f"planning {op} for {len(cluster)} ranks", work)
@@ -168,6 +174,7 @@ def plan(
     out.print(f"  predicted    {choice.predicted:.0f} ns (simulated, not measured)")
     show_traffic(out, choice.plan, cluster, size)
     show_portfolio(out, choice)
+    show_noise(out, choice, "ns")
     if explain:
         explain_choice(out, choice, taken)
     if json is not None:
@@ -183,6 +190,32 @@ def explain_choice(out: Console, choice: corymb.PlanChoice, taken: float) -> Non
     for name, value, origin in choice.decided:
         out.print(f"  {title:<12} {name} = {value:g} ({origin})", highlight=False, soft_wrap=True)
         title = ""
+
+
+def show_noise(out: Console, choice: corymb.PlanChoice, unit: str) -> None:
+    """What the choice costs under noise, if there was any."""
+    cost = choice.noise_cost
+    if cost is None:
+        return
+    chosen, fastest = cost["chosen"], cost["fastest"]
+    table = Table(box=None, pad_edge=False, padding=(0, 1))
+    table.add_column("under noise")
+    for name in ("quiet", "median", "p99"):
+        table.add_column(f"{name}, {unit}", justify="right")
+    for times in (chosen, fastest) if chosen != fastest else (chosen,):
+        table.add_row(
+            times["algorithm"], *(f"{times[name]:.1f}" for name in ("quiet", "median", "p99"))
+        )
+    out.print(table)
+    if chosen == fastest:
+        out.print("  no plan does better at the 99th percentile, as far as the replays can tell")
+        return
+    median = 100 * (chosen["median"] / fastest["median"] - 1)
+    p99 = 100 * (1 - chosen["p99"] / fastest["p99"])
+    out.print(
+        f"  the chosen plan takes {p99:.1f} % less at the 99th percentile and "
+        f"{abs(median):.1f} % {'more' if median >= 0 else 'less'} at the median"
+    )
 
 
 def show_traffic(out: Console, plan: corymb.Plan, cluster: corymb.Cluster, size: int) -> None:

@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Annotated
+
+import typer
 from rich.table import Table
 
 import corymb
@@ -10,11 +14,66 @@ from corymb.command import console, files, inputs
 from corymb.command.options import JsonFile
 
 NAME = "doctor"
-EXAMPLES = "Examples: corymb doctor | corymb doctor --json -"
+EXAMPLES = "Examples: corymb doctor | corymb doctor --json - | corymb doctor --noise --seconds 10"
+RECORDED_SECONDS = 5.0
 
 
-def command(json: JsonFile = None) -> None:
+def record(seconds: float, save: str | None, json: str | None) -> None:
+    """Records noise, keeps it and says in short what there is."""
+    if not 0.01 <= seconds <= 3600:
+        raise inputs.usage(f"--seconds {seconds:g} must be from 0.01 to 3600")
+    file = save or str(corymb.cached_noise_path())
+    if save is None:
+        Path(file).parent.mkdir(parents=True, exist_ok=True)
+    files.require_writable(file, json)
+    with console.progress_bar(f"watching the CPUs for {seconds:g} s") as report:
+        trace = corymb.record_noise(seconds, progress=report)
+    files.write_text(file, trace.to_json())
+    summary = trace.summary
+    out = console.output(quiet=console.is_stdout(file, json))
+    out.print(
+        f"{len(trace.recorded)} CPUs, watched for {seconds:g} s, interruptions of "
+        f"{trace.threshold_ns:.0f} ns or more:",
+        markup=False,
+    )
+    out.print(f"  time lost    {100 * summary['lost_share']:.3f} %")
+    out.print(f"  rate         {summary['rate_per_s']:.0f} a second and CPU")
+    out.print(f"  median       {summary['median_ns']:.0f} ns")
+    out.print(f"  longest      {summary['longest_ns']:.0f} ns")
+    out.print(f"wrote {file}", markup=False)
+    if json is not None:
+        files.write_json(
+            json,
+            {
+                "schema": "corymb-doctor-noise/1",
+                "file": file,
+                "cpus": [cpu for cpu, _ in trace.recorded],
+                "seconds": seconds,
+                "threshold_ns": trace.threshold_ns,
+                **summary,
+            },
+        )
+
+
+def command(
+    noise: Annotated[
+        bool, typer.Option("--noise", help="Record what interrupts this machine's CPUs.")
+    ] = False,
+    seconds: Annotated[
+        float, typer.Option("--seconds", metavar="S", help="Of --noise: how long it records.")
+    ] = RECORDED_SECONDS,
+    save: Annotated[
+        str | None,
+        typer.Option("--save", metavar="FILE", help="Of --noise: where; else with the model."),
+    ] = None,
+    json: JsonFile = None,
+) -> None:
     """Say what this machine or container permits, and what to do about the rest."""
+    if noise:
+        record(seconds, save, json)
+        return
+    if save is not None or seconds != RECORDED_SECONDS:
+        raise inputs.usage("--seconds and --save go with --noise only")
     files.require_writable(json)
     usable = corymb.usable_cpus()
     rows = console.busy("looking around", corymb.probe_permissions)

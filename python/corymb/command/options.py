@@ -57,6 +57,22 @@ Root = Annotated[
 ]
 Bytes = Annotated[int, typer.Option("--bytes", metavar="B", help="Payload in bytes.")]
 Seed = Annotated[int, typer.Option("--seed", metavar="S", help="Seed of the search.")]
+NoiseText = Annotated[
+    str | None,
+    typer.Option(
+        "--noise",
+        metavar="N",
+        help="A recording, periodic:PERIOD:LENGTH or random:GAP:LENGTH[:LENGTHS], in ns; "
+        "without it the recording of corymb doctor --noise.",
+    ),
+]
+Objective = Annotated[
+    str,
+    typer.Option("--objective", metavar="O", help="median, or p99: the tail under --noise."),
+]
+Replays = Annotated[
+    int, typer.Option("--replays", metavar="N", help="Replays of each plan under --noise.")
+]
 Moves = Annotated[
     int, typer.Option("--moves", metavar="N", help="Annealing moves; 0 is the default number.")
 ]

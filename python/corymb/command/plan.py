@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -14,7 +14,7 @@ from rich.tree import Tree
 
 import corymb
 from corymb import messages
-from corymb.command import clusters, console, files, inputs
+from corymb.command import clusters, console, files, inputs, sim_noise
 from corymb.command.options import (
     Bytes,
     ClusterFile,
@@ -24,9 +24,12 @@ from corymb.command.options import (
     Moves,
     NetworkCosts,
     Nodes,
+    NoiseText,
     NoMeasure,
+    Objective,
     PerNode,
     Ranks,
+    Replays,
     Root,
     Seed,
 )
@@ -36,7 +39,8 @@ EXAMPLES = (
     "Examples: corymb plan barrier | "
     "corymb plan broadcast --machine smelt-e5v2-2x10 --root 0 --json plan.json | "
     "corymb plan allreduce --machine epyc-9754-2s-512t --ranks 0-7,256-263 --bytes 4096 | "
-    "corymb plan allgather --nodes 8 --per-node 4 --bytes 4096"
+    "corymb plan allgather --nodes 8 --per-node 4 --bytes 4096 | "
+    "corymb plan broadcast --root 0 --objective p99 --noise random:95000:5000:constant"
 )
 LARGEST_SHOWN_TREE = 64
 
@@ -54,6 +58,9 @@ def command(
     moves: Moves = 0,
     bytes_: Bytes = 8,
     no_measure: NoMeasure = False,
+    objective: Objective = "median",
+    noise: NoiseText = None,
+    replays: Replays = 1000,
     cluster: ClusterFile = None,
     nodes: Nodes = None,
     per_node: PerNode = None,
@@ -70,9 +77,12 @@ def command(
 ) -> None:
     """Plan an operation on a machine model; every plan is proven before it is shown."""
     inputs.require_operation(op)
+    tail = under_noise(objective, noise, replays)
     wanted = clusters.Wanted(cluster, nodes, per_node, network, machine, model, ranks)
     if wanted.is_any:
-        clusters.plan(op, wanted, algorithm, bytes_, root, json, exhaustive=all_, explain=explain)
+        clusters.plan(
+            op, wanted, algorithm, bytes_, root, json, tail, exhaustive=all_, explain=explain
+        )
         return
     inputs.require_algorithm(op, algorithm)
     inputs.require_sizes(bytes_, seed, moves)
@@ -91,16 +101,30 @@ def command(
         seed=seed,
         moves=moves,
         exhaustive=all_,
+        **tail,
     )
     begin = time.monotonic()
     choice = console.busy(f"planning {op} for {len(placement)} ranks", work)
     taken = time.monotonic() - begin
     out = console.output(quiet=console.is_stdout(json))
     show(out, choice, chosen.machine, bytes_)
+    clusters.show_noise(out, choice, chosen.machine.unit)
     if explain:
         clusters.explain_choice(out, choice, taken)
     if json is not None:
         files.write_text(json, choice.to_json(chosen.machine) + "\n")
+
+
+def under_noise(objective: str, noise: str | None, replays: int) -> dict[str, Any]:
+    """Arguments of the planner. The noise of this machine is read if the objective needs it."""
+    if objective not in ("median", "p99"):
+        raise inputs.usage(f"--objective {objective} must be median or p99")
+    if not 100 <= replays <= 1_000_000:
+        raise inputs.usage(f"--replays {replays} must be from 100 to 1000000")
+    if objective == "median" and noise is None:
+        return {}
+    found = sim_noise.noise_from(noise)
+    return {"objective": objective, "noise": found, "replays": replays}
 
 
 def show(out: Console, choice: corymb.PlanChoice, machine: corymb.Machine, size: int) -> None:

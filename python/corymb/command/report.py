@@ -29,7 +29,12 @@ MULTICAST_FIELDS = COMMON_FIELDS | {"members", "cpus"}
 WAITING_FIELDS = frozenset(
     {*bench_waiting.AXES, "ratio", "worse_median", "worse_p99", "peer_first_us", "peer_p99_us"}
 )
-NAMES = {MULTICAST_FIELDS: "corymb bench multicast", WAITING_FIELDS: "corymb bench waiting"}
+NOISE_FIELDS = frozenset({"form", "ranks", "median_ns", "p99_ns", "seen_by_others"})
+NAMES = {
+    MULTICAST_FIELDS: "corymb bench multicast",
+    WAITING_FIELDS: "corymb bench waiting",
+    NOISE_FIELDS: "corymb sim noise",
+}
 SHORT_CONTESTANTS = (
     "corymb", "flags", "flags-store-pause", "flags-exchange-pause", "std-barrier",
     "pthread-barrier", "mcs-dissemination", "central-sense", "libgomp", "libomp",
@@ -60,6 +65,10 @@ def command(
         str | None,
         typer.Option("--waiting", metavar="FILE", help="Of corymb bench waiting --json FILE."),
     ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option("--noise", metavar="FILE", help="Of corymb sim noise --json FILE."),
+    ] = None,
     no_bench: Annotated[
         bool, typer.Option("--no-bench", help="Run nothing on this machine.")
     ] = False,
@@ -73,6 +82,7 @@ def command(
     rows = load_rows(bench) if bench is not None else []
     calls = load_rows(multicast, MULTICAST_FIELDS) if multicast is not None else []
     cells = load_rows(waiting, WAITING_FIELDS) if waiting is not None else []
+    phases = load_rows(noise, NOISE_FIELDS) if noise is not None else []
     chosen = inputs.choose_machine(machine, model, no_measure)
     placement = inputs.placement_of(ranks, chosen.machine)
     inputs.require_root(root, len(placement))
@@ -80,6 +90,7 @@ def command(
     facts.bench = rows
     facts.multicast_bench = calls
     facts.waiting = cells
+    facts.noise = phases
     plan_all(facts, root)
     simulate_multicast(facts)
     if chosen.is_here and not no_bench and len(placement) > 1:
@@ -201,6 +212,7 @@ def as_json(facts: study.Study, chosen: inputs.Chosen) -> dict[str, Any]:
             "measured": facts.multicast_bench,
         },
         "waiting": facts.waiting,
+        "noise": facts.noise,
     }
 
 

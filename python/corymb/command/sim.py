@@ -28,14 +28,16 @@ EXAMPLES = (
     "Examples: corymb sim plan.json --machine epyc-9654-2s-192c | "
     "corymb sim plan.json --model my.json --ranks 0-7 --json times.json | "
     "corymb sim multicast --machine epyc-9754-2s-512t --ranks 240 --html curves.html | "
-    "corymb sim messages --machine scc-48c"
+    "corymb sim messages --machine scc-48c | corymb sim noise --help"
 )
 
 
 def command(
     plan_file: Annotated[
         str,
-        typer.Argument(metavar="PLAN.json", help="Of corymb plan --json; or multicast, messages."),
+        typer.Argument(
+            metavar="PLAN.json", help="Of corymb plan --json; or multicast, messages; or noise."
+        ),
     ],
     machine: MachineName = None,
     model: ModelFile = None,
@@ -58,6 +60,8 @@ def command(
 ) -> None:
     """Check a plan, then replay it on a machine model. A wrong plan is refused."""
     inputs.require_sizes(bytes_ or 0, 0, 0)
+    if plan_file == "noise":
+        raise inputs.usage("noise has options of its own and comes first: corymb sim noise --help")
     if plan_file in STUDIES:
         choose = functools.partial(inputs.choose_machine, machine, model, no_measure)
         _study(plan_file, choose, ranks, bytes_, members, html, peers, json)

@@ -16,6 +16,7 @@ from corymb.layout import Layout, downsample, layout_of
 from corymb.picture.curves import bench_curves
 from corymb.picture.heat import heat_maps
 from corymb.picture.multicast import measured_section, simulated_section
+from corymb.picture.noise import noise_section
 from corymb.picture.page import Cell, Section, build
 from corymb.picture.peers import is_beside_peers, peer_sections
 from corymb.picture.stragglers import measured_strip, simulated_strip
@@ -47,6 +48,8 @@ def report_page(study: Study, name: str, remarks: list[str], drawn: str) -> str:
     sections += _multicast(study, name)
     if study.waiting:
         sections.append(waiting_section(study.waiting))
+    if study.noise:
+        sections.append(noise_section(study.noise, "that of corymb sim noise"))
     lead = (
         f"{len(machine)} CPUs, {machine.source or 'unknown source'}, costs in {machine.unit}. "
         f"{len(study.placement)} ranks, {study.size} B. Times marked simulated come from this "
