@@ -34,7 +34,7 @@ struct PhaseOptions {
     /// How often a rank looks after the operation while it computes, at equal distances.
     int looks = 10;
     double start_ns = 0; ///< `nonblocking`: time to prepare the operation, in each phase.
-    double slack = 0.05; ///< `aligned`: part of the period.
+    double slack = 0.25; ///< `aligned`: part of the time of a phase without noise. Assumed.
     /// This rank stops for `delay_ns` within the computing of phase 0, after it has started a
     /// nonblocking operation; -1: none does.
     Rank delayed = -1;

@@ -176,7 +176,7 @@ void bind_phases(nb::module_& module) {
             },
             nb::arg("form") = "blocking", nb::arg("noise") = nb::none(), nb::kw_only(),
             nb::arg("compute_ns") = 100'000.0, nb::arg("phases") = 100, nb::arg("looks") = 10,
-            nb::arg("start_ns") = 0.0, nb::arg("slack") = 0.05, nb::arg("delayed") = -1,
+            nb::arg("start_ns") = 0.0, nb::arg("slack") = 0.25, nb::arg("delayed") = -1,
             nb::arg("delay_ns") = 0.0, nb::arg("replay") = std::uint64_t{0},
             "(time of each phase, end of each rank) in ns. `form` is blocking, nonblocking, "
             "persistent or aligned.")

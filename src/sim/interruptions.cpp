@@ -126,7 +126,15 @@ Interruptions::Span Interruptions::next_random(const RandomNoise& noise, Stream&
                              noise.gap_ns * exponential(stream.random);
         stream.spans.push_back({begin, begin + length_of(noise, stream.random)});
     }
-    return *std::ranges::upper_bound(stream.spans, time, {}, &Span::end);
+    const auto is_next = [&](std::size_t place) {
+        return stream.spans[place].end > time &&
+               (place == 0 || stream.spans[place - 1].end <= time);
+    };
+    if (stream.found + 1 >= stream.spans.size() || !is_next(stream.found)) {
+        const auto found = std::ranges::upper_bound(stream.spans, time, {}, &Span::end);
+        stream.found = static_cast<std::size_t>(found - stream.spans.begin());
+    }
+    return stream.spans[stream.found];
 }
 
 Interruptions::Span Interruptions::next(Stream& stream, double time) const {

@@ -56,6 +56,7 @@ private:
         const CpuNoise* recording = nullptr;
         Random random{0};
         std::vector<Span> spans; // random: drawn so far, in order
+        std::size_t found = 0;   // random: the span that was asked for last; time mostly goes on
     };
 
     [[nodiscard]] Stream& stream(Rank rank) const {

@@ -40,7 +40,7 @@ OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce")
 SIZES = (100, 1000, 10_000, 100_000)
 RANKS_OF_NODE = 64
 PLANNED_RANKS_MOST = 1024  # More ranks take the scheme that is best for so many.
-DELAYED_RANKS = 5  # Drawn to stop, one at a time.
+DELAYED_RANKS = 16  # Drawn to stop, one at a time.
 Row = dict[str, Any]
 
 
@@ -56,7 +56,7 @@ class Study:
     looks: int = 10
     delay: float = 50_000.0  # How long one rank stops, in ns.
     start_ns: float = 500.0  # Assumed: to prepare a nonblocking operation.
-    slack: float = 0.05
+    slack: float = 0.25  # Assumed: of the period of aligned phases.
 
     @property
     def options(self) -> dict[str, Any]:
@@ -98,6 +98,9 @@ def command(
     looks: Annotated[
         int, typer.Option("--looks", metavar="N", help="Looks while a rank computes.")
     ] = 10,
+    slack: Annotated[
+        float, typer.Option("--slack", metavar="F", help="Slack of aligned phases, a part.")
+    ] = 0.25,
     delay: Annotated[
         float | None,
         typer.Option("--delay", metavar="NS", help="Stop of one rank; else half the computing."),
@@ -117,7 +120,7 @@ def command(
     files.require_writable(html, json)
     study = Study(
         noise_from(noise, aligned=aligned, seed=seed), op, bytes_, compute, phases, looks,
-        compute / 2 if delay is None else delay,
+        compute / 2 if delay is None else delay, slack=slack,
     )  # fmt: skip
     wanted = clusters.Wanted(cluster, None, per_node, network, machine, model, None)
     counts = [len(wanted.cluster())] if cluster else numbers(sizes, "--sizes", 2, 2**20)
