@@ -94,8 +94,8 @@ corymb began with five papers. Their figures and numbers stand here beside corym
 
 ## How to read a row
 
-- **Simulated** times are those of a model. The row names it. Simulated and measured times are never
-  compared with each other.
+- **Simulated** times are those of a model. The row names it. A gain in a model is no proof of a
+  gain on the machine. Most numbers of the papers were measured.
 - **Measured** times are of a virtual machine with two CPUs. The row says how many ranks. They show
   directions, not how large machines behave.
 - Many plots of the papers survive as pictures without numbers. The row then has the ends of the

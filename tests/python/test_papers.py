@@ -76,6 +76,8 @@ def parse(words: list[str]) -> None:
 
     group: Any = typer.main.get_command(app)
     name, *rest = words
+    if f"{name} {rest[0]}" in group.commands:  # A study with options of its own.
+        name, rest = f"{name} {rest[0]}", rest[1:]
     group.commands[name].make_context(name, rest)
 
 
