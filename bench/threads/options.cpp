@@ -225,7 +225,7 @@ std::string usage() {
            "  --slot-ms MS        length of a contestant's turn (default: from the time)\n"
            "  --seed N            order of the turns, random plans (default 1)\n"
            "  --predict           compare the simulator's times of plans with measured ones\n"
-           "  --plans N           with --predict: how many plans (default 32)\n"
+           "  --plans N           with --predict: how many plans (default 44)\n"
            "  --model FILE        with --predict: the machine model (default: the cached one,\n"
            "                      else one measured now)\n"
            "  --list              who would take part, without measuring\n"

@@ -26,7 +26,7 @@ struct Options {
     double seconds = 60;
     double slot_ms = 0; ///< 0: chosen from the time and the contestants.
     std::uint64_t seed = 1;
-    int plans = 32;    ///< predict: number of plans.
+    int plans = 44;    ///< predict: number of plans.
     std::string model; ///< predict: model file; empty: the cached one, else a new measurement.
 };
 

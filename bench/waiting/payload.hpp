@@ -34,7 +34,7 @@ public:
     }
     [[nodiscard]] bool is_right(std::uint64_t call, int root) const noexcept {
         for (std::size_t i = 0; i < cell_.output_parts(rank_, root); ++i) {
-            if (!is_all(part(output_, i), wanted(call, i))) {
+            if (!are_all(part(output_, i), wanted(call, i))) {
                 return false;
             }
         }
@@ -49,11 +49,6 @@ private:
     }
     [[nodiscard]] std::span<double> part(const Payload& of, std::size_t index) const noexcept {
         return of.span().subspan(index * cell_.count(), cell_.count());
-    }
-    /// The comparison with itself, one element on, reads all.
-    [[nodiscard]] static bool is_all(std::span<const double> data, double value) noexcept {
-        return data[0] == value &&
-               std::memcmp(data.data(), data.data() + 1, data.size_bytes() - sizeof value) == 0;
     }
     [[nodiscard]] double input_number(std::size_t index) const noexcept {
         const double own = rank_;

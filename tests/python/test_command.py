@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -92,11 +93,15 @@ def test_bench_prediction(corymb_call: Command) -> None:
     assert report["schema"] == "corymb-bench-prediction/1"
     rows, summary = report["rows"], report["summary"]
     assert len(rows) >= 20
-    assert {row["op"] for row in rows} == {"barrier", "broadcast"}
+    assert {row["op"] for row in rows} == {*corymb.OPERATIONS, "mailbox"}
     assert all(row["predicted_ns"] > 0 for row in rows)
-    parts = [summary, summary["barrier"], summary["broadcast"]]
-    assert all(part["spearman"] is None or -1 <= part["spearman"] <= 1 for part in parts)
-    assert parts[0]["plans"] == parts[1]["plans"] + parts[2]["plans"] <= len(rows)
+    parts = list(summary["by_op"].values())
+    for part in [summary, *parts]:
+        assert part["spearman"] is None or -1 <= part["spearman"] <= 1
+        assert part["plans_apart"] <= part["plans"]
+    assert summary["plans"] == sum(part["plans"] for part in parts) <= len(rows)
+    mailboxes = {(row["plan"], row["bytes"]) for row in rows if row["op"] == "mailbox"}
+    assert mailboxes == set(itertools.product(("ring", "nvp", "srbp"), (8, 64, 256)))
     for option, value in (("--bytes", "8"), ("--threads", "2"), ("--regimes", "alone")):
         refused = corymb_call("bench", "prediction", option, value)
         assert refused.returncode == 2

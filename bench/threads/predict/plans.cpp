@@ -166,11 +166,11 @@ std::optional<PlanFamily> planned(const Machine& machine, const std::vector<int>
     family.op = op;
     family.bytes = bytes;
     const auto ranks = static_cast<Rank>(placement.size());
-    for (Rank root = 0; root < (op == Collective::barrier ? 1 : ranks); ++root) {
+    for (Rank root = 0; root < (is_rooted(op) ? ranks : 1); ++root) {
         PlanRequest request;
         request.op = op;
         request.placement = placement;
-        request.root = op == Collective::barrier ? -1 : root;
+        request.root = is_rooted(op) ? root : -1;
         request.bytes = bytes;
         request.algorithm = algorithm;
         request.moves = 1000;
@@ -183,6 +183,47 @@ std::optional<PlanFamily> planned(const Machine& machine, const std::vector<int>
     return family;
 }
 
+/// Each rank hears from the next one after the operation, and answers, `times` over: needless, and
+/// so a worse plan.
+void add_round_trips(Plan& plan, int times) {
+    const auto ranks = static_cast<std::size_t>(plan.size());
+    for (int k = 0; k < 2 * times * (plan.size() - 1); ++k) {
+        // Down the row of ranks and up again.
+        const auto place = static_cast<std::size_t>(k) % (2 * (ranks - 1));
+        const std::size_t from = place < ranks - 1 ? place : 2 * (ranks - 1) - place;
+        const std::size_t to = place < ranks - 1 ? from + 1 : from - 1;
+        Step& signal = plan.steps[from].emplace_back();
+        signal.kind = StepKind::signal;
+        signal.peer = static_cast<Rank>(to);
+        Step& wait = plan.steps[to].emplace_back();
+        wait.kind = StepKind::wait;
+        wait.peer = static_cast<Rank>(from);
+    }
+}
+
+/// Any candidate of the planner's for one of the payloads, with up to 3 needless round trips;
+/// nothing if it has no plan for some root.
+std::optional<PlanFamily> draw_candidate(Generator& random, const Machine& machine,
+                                         const std::vector<int>& placement, Collective op) {
+    PlanRequest request;
+    request.op = op;
+    request.placement = placement;
+    request.root = is_rooted(op) ? 0 : -1;
+    request.bytes = payloads[random() % payloads.size()];
+    request.exhaustive = true;
+    request.moves = 1000;
+    const auto portfolio = make_plan(machine, request).portfolio;
+    const std::string& name = portfolio[random() % portfolio.size()].first;
+    auto family = planned(machine, placement, op, name, request.bytes);
+    if (const int times = draw(random, 0, 3); family && times > 0) {
+        for (Plan& plan : family->by_root) {
+            add_round_trips(plan, times);
+        }
+        family->name += ", " + std::to_string(times) + " extra round trips";
+    }
+    return family;
+}
+
 /// Not the same plans under another name: with two ranks most trees are one tree.
 bool is_new(const std::vector<PlanFamily>& families, const PlanFamily& candidate) {
     const auto hash = plan_hash(candidate.at(0));
@@ -190,6 +231,15 @@ bool is_new(const std::vector<PlanFamily>& families, const PlanFamily& candidate
         return known.op == candidate.op && known.bytes == candidate.bytes &&
                known.ranks() == candidate.ranks() && plan_hash(known.at(0)) == hash;
     });
+}
+
+std::optional<PlanFamily> draw_family(Generator& random, const Machine& machine,
+                                      const std::vector<int>& placement, Collective op) {
+    switch (op) {
+    case Collective::barrier: return draw_barrier(random, static_cast<int>(placement.size()));
+    case Collective::broadcast: return draw_broadcast(random, static_cast<int>(placement.size()));
+    default: return draw_candidate(random, machine, placement, op);
+    }
 }
 
 /// At most `count` different plans: the planner's first, then random ones.
@@ -209,14 +259,13 @@ std::vector<PlanFamily> families_of(const Machine& machine, const std::vector<in
         }
     }
     for (int attempt = 0; families.size() < wanted && attempt < 100 * count; ++attempt) {
-        const int ranks = draw(random, 2, ranks_max);
-        auto family =
-            op == Collective::barrier ? draw_barrier(random, ranks) : draw_broadcast(random, ranks);
-        if (is_new(families, family)) {
-            for (const auto& plan : family.by_root) {
+        const auto spots = first(placement, draw(random, 2, ranks_max));
+        auto family = draw_family(random, machine, spots, op);
+        if (family && is_new(families, *family)) {
+            for (const auto& plan : family->by_root) {
                 check_plan(plan);
             }
-            families.push_back(std::move(family));
+            families.push_back(std::move(*family));
         }
     }
     return families;
@@ -251,9 +300,20 @@ std::vector<Plan> evenly_divided(const PlanFamily& family) {
     return plans;
 }
 
+/// The operation in which every rank has the buffers that the root of `op` has.
+Collective without_root(Collective op) {
+    switch (op) {
+    case Collective::reduce: return Collective::allreduce;
+    case Collective::gather: return Collective::allgather;
+    case Collective::scatter: return Collective::alltoall;
+    default: return op;
+    }
+}
+
 /// `times` operations as one plan, the root moving on.
 Plan repeated(const std::vector<Plan>& by_root, int times) {
     Plan whole = by_root.front();
+    whole.op = without_root(whole.op);
     for (auto& steps : whole.steps) {
         steps.clear();
     }
@@ -280,10 +340,15 @@ Plan repeated(const std::vector<Plan>& by_root, int times) {
 std::vector<PlanFamily> plans_to_predict(const Machine& machine, const std::vector<int>& placement,
                                          int count, std::uint64_t seed) {
     Generator random(seed);
-    auto families = families_of(machine, placement, Collective::barrier, count - count / 2, random);
-    auto broadcasts = families_of(machine, placement, Collective::broadcast, count / 2, random);
-    families.insert(families.end(), std::make_move_iterator(broadcasts.begin()),
-                    std::make_move_iterator(broadcasts.end()));
+    std::vector<PlanFamily> families;
+    constexpr auto operations = static_cast<int>(collective_count);
+    for (int op = 0; op < operations; ++op) {
+        // The first operations have one more if the number does not go up evenly.
+        const int share = (count + operations - 1 - op) / operations;
+        auto more = families_of(machine, placement, static_cast<Collective>(op), share, random);
+        families.insert(families.end(), std::make_move_iterator(more.begin()),
+                        std::make_move_iterator(more.end()));
+    }
     return families;
 }
 

@@ -25,9 +25,9 @@ struct PlanFamily {
     [[nodiscard]] int ranks() const { return by_root.front().size(); }
 };
 
-/// The plans of the planner's algorithms, then random ones, `count` in all, half of them barriers.
-/// Deterministic for a seed. Every plan has passed `check_plan`. `placement` holds the PU indexes
-/// that may be used; plans have 2 to min(8, placement) ranks, on the first of them.
+/// About as many plans for each operation, `count` in all: of the planner's algorithms, then random
+/// ones. Deterministic for a seed. Every plan has passed `check_plan`. `placement` holds the PU
+/// indexes that may be used; plans have 2 to min(8, placement) ranks, on the first of them.
 std::vector<PlanFamily> plans_to_predict(const Machine& machine, const std::vector<int>& placement,
                                          int count, std::uint64_t seed);
 

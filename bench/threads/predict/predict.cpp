@@ -3,20 +3,23 @@
 
 #include "../../engine/turns.hpp"
 #include "../driver/output.hpp"
-#include "../peers/corymb_team.hpp"
 #include "../statistics.hpp"
-#include "../worker/make.hpp"
 #include "../worker/slot.hpp"
+#include "../worker/workload.hpp"
+#include "mailbox_task.hpp"
+#include "operation_task.hpp"
 #include "plans.hpp"
 
 #include <corymb/discover.hpp>
 #include <corymb/machine.hpp>
+#include <corymb/mailbox_model.hpp>
 
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -66,53 +69,79 @@ Job guarded(const Job& job) {
     };
 }
 
-/// What the ranks of a broadcast do besides: the root writes its payload, all read theirs. The
-/// fastest of some turns on a CPU that has the payload in its cache; 0 for a barrier.
-double own_work_of(std::size_t bytes) {
-    if (bytes < sizeof(double)) {
-        return 0;
-    }
+/// Time of one call, the fastest of some turns.
+template <class Work>
+double fastest_ns(const Work& work) {
     constexpr int turns = 21;
     constexpr std::int64_t turn_ns = 200'000;
-    const Payload payload(bytes / sizeof(double));
     double best_ns = std::numeric_limits<double>::infinity();
-    std::uint64_t operation = 0;
     for (int turn = 0; turn < turns; ++turn) {
         const std::int64_t begin = wall_ns();
-        const std::uint64_t before = operation;
+        int calls = 0;
         while (wall_ns() - begin < turn_ns) {
-            for (int i = 0; i < 8; ++i) {
-                const double value = value_of(++operation);
-                payload.fill(value);
-                if (!payload.is_all(value)) {
-                    throw std::logic_error("a payload that was just written has another value");
-                }
+            for (int i = 0; i < 8; ++i, ++calls) {
+                work();
+                std::atomic_signal_fence(std::memory_order_seq_cst); // Each call is a new one.
             }
         }
-        const auto passed = static_cast<double>(wall_ns() - begin);
-        best_ns = std::min(best_ns, passed / static_cast<double>(operation - before));
+        best_ns = std::min(best_ns, static_cast<double>(wall_ns() - begin) / calls);
     }
     return best_ns;
 }
 
-/// One family while it is measured.
+/// What the ranks do besides, one after the other: one writes so many parts, another reads so many.
+/// On a CPU that has them in its cache.
+double own_work_of(const PartsOf& parts, std::size_t bytes) {
+    if (bytes < sizeof(double)) {
+        return 0; // A barrier.
+    }
+    const std::size_t count = bytes / sizeof(double);
+    const Payload written(parts.input * count);
+    const Payload read(parts.output * count);
+    return fastest_ns([&] { written.fill(1); }) + fastest_ns([&] {
+               if (!read.is_all(0)) {
+                   throw std::logic_error("a payload of zeros has another value");
+               }
+           });
+}
+
+/// What a prediction is about.
+struct Subject {
+    std::string op;   ///< The operation's name, or "mailbox".
+    std::string plan; ///< Or the mailbox's protocol.
+    int ranks = 2;
+    std::uint64_t bytes = 0;
+    std::uint64_t messages = 0; ///< In one operation.
+};
+
+/// One subject while it is measured.
 struct Contest {
-    PlanFamily family;
+    Subject subject;
     double predicted_ns = 0; ///< With own_work_ns.
     double own_work_ns = 0;
     std::unique_ptr<Workload> workload;
     std::unique_ptr<Crew> crew;
-    Case what;
     std::uint64_t operations = 1;
     std::vector<double> samples;
 
+    void enter() {
+        const auto cpus = placement(subject.ranks);
+        crew = std::make_unique<Crew>(subject.ranks, cpus);
+        crew->run(guarded([this](int rank) { workload->enter(rank); }));
+        if (!crew->bound()) {
+            throw std::runtime_error("the system does not let threads bind themselves to CPUs");
+        }
+    }
     void slot(double slot_ns) {
         const RunAll run_all = [this](const Job& job) {
             crew->run(guarded(job));
         };
+        Case what;
+        what.ranks = subject.ranks;
         const SlotResult result = run_slot(what, *workload, run_all, operations);
         if (result.wrong != 0) {
-            throw std::runtime_error("plan \"" + family.name + "\" gave wrong results");
+            throw std::runtime_error(subject.op + ": plan \"" + subject.plan +
+                                     "\" gave wrong results");
         }
         const double now = static_cast<double>(operations);
         const double next = slot_ns / std::max(result.operation_ns, 1.0);
@@ -124,29 +153,35 @@ struct Contest {
     }
 };
 
-Contest contest_of(PlanFamily family, double simulated_ns) {
+Contest contest_of(const PlanFamily& family, double simulated_ns) {
+    const Measured measured{family.op, family.ranks(), family.bytes};
     Contest contest;
-    contest.own_work_ns = own_work_of(family.bytes);
+    contest.subject = {std::string(corymb::to_string(family.op)), family.name, family.ranks(),
+                       family.bytes, message_count(family.at(0))};
+    contest.own_work_ns = own_work_of(measured.most_parts(), measured.bytes);
     contest.predicted_ns = simulated_ns + contest.own_work_ns;
-    contest.what = {family.op == Collective::barrier ? Operation::barrier : Operation::broadcast,
-                    family.ranks(), family.bytes, Regime::alone, true};
-    const auto cpus = placement(family.ranks());
     const PlanSource plans = [family](const PlanNeed& need) {
         Plan plan = family.at(need.root);
         // The team asks for the largest payload of a size class.
         plan.bytes_max = std::max(plan.bytes_max, need.bytes);
         return plan;
     };
-    contest.workload =
-        family.op == Collective::barrier
-            ? make_barrier<CorymbTeam>(contest.what, WaitPolicy::ladder, cpus, plans)
-            : make_payload<CorymbTeam>(contest.what, WaitPolicy::ladder, cpus, plans);
-    contest.crew = std::make_unique<Crew>(family.ranks(), cpus);
-    contest.crew->run(guarded([&](int rank) { contest.workload->enter(rank); }));
-    if (!contest.crew->bound()) {
-        throw std::runtime_error("the system does not let threads bind themselves to CPUs");
-    }
-    contest.family = std::move(family);
+    Case what;
+    what.ranks = measured.ranks;
+    contest.workload = std::make_unique<Looped<OperationTask::Group>>(
+        what, measured, placement(measured.ranks), plans);
+    contest.enter();
+    return contest;
+}
+
+/// A round trip between two mailboxes.
+Contest contest_of(MailboxProtocol protocol, std::size_t bytes, double simulated_ns) {
+    Contest contest;
+    contest.subject = {"mailbox", to_string(protocol), 2, bytes, 2};
+    contest.own_work_ns = 2 * own_work_of({1, 1}, bytes);
+    contest.predicted_ns = simulated_ns + contest.own_work_ns;
+    contest.workload = std::make_unique<Looped<MailboxTask::Group>>(Case(), protocol, bytes);
+    contest.enter();
     return contest;
 }
 
@@ -159,21 +194,51 @@ nlohmann::ordered_json number(double value) {
     return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
 }
 
-/// Agreement over the contests that `belongs` picks.
-template <class Belongs>
-nlohmann::ordered_json agreement(const std::vector<Contest>& contests, Belongs belongs) {
-    std::vector<double> predicted;
-    std::vector<double> measured;
-    std::vector<double> errors;
-    for (const auto& contest : contests) {
-        if (belongs(contest) && !contest.samples.empty()) {
-            predicted.push_back(contest.predicted_ns);
-            measured.push_back(quartiles(contest.samples).median);
-            errors.push_back(std::abs(predicted.back() / measured.back() - 1));
+/// What a contest has come to.
+struct Result {
+    double predicted;
+    Quartiles measured;
+};
+
+/// Those whose quartiles do not overlap, from the fastest on: what is no faster and no slower has
+/// no order.
+std::vector<Result> apart(std::vector<Result> results) {
+    std::ranges::sort(results, std::ranges::less{},
+                      [](const Result& result) { return result.measured.median; });
+    std::vector<Result> kept;
+    for (const Result& result : results) {
+        if (kept.empty() || result.measured.q25 > kept.back().measured.q75) {
+            kept.push_back(result);
         }
     }
-    return {{"plans", predicted.size()},
-            {"spearman", number(spearman(predicted, measured))},
+    return kept;
+}
+
+double rank_correlation(const std::vector<Result>& results) {
+    std::vector<double> predicted;
+    std::vector<double> measured;
+    for (const Result& result : results) {
+        predicted.push_back(result.predicted);
+        measured.push_back(result.measured.median);
+    }
+    return spearman(predicted, measured);
+}
+
+/// Agreement over the contests of one operation, or of all of them.
+nlohmann::ordered_json agreement(const std::vector<Contest>& contests, const std::string& op = "") {
+    std::vector<Result> results;
+    std::vector<double> errors;
+    for (const auto& contest : contests) {
+        if ((op.empty() || contest.subject.op == op) && !contest.samples.empty()) {
+            const Quartiles measured = quartiles(contest.samples);
+            errors.push_back(std::abs(contest.predicted_ns / measured.median - 1));
+            results.push_back({contest.predicted_ns, measured});
+        }
+    }
+    const std::vector<Result> distinct = apart(results);
+    return {{"plans", results.size()},
+            {"plans_apart", distinct.size()},
+            {"spearman", number(rank_correlation(distinct))},
             {"median_relative_error", number(quartiles(errors).median)}};
 }
 
@@ -181,11 +246,11 @@ void print_contests(const std::vector<Contest>& contests, const Machine& machine
     for (const auto& contest : contests) {
         const auto measured = quartiles(contest.samples);
         print_line(nlohmann::ordered_json{{"type", "prediction"},
-                                          {"op", to_string(contest.what.op)},
-                                          {"plan", contest.family.name},
-                                          {"ranks", contest.what.ranks},
-                                          {"bytes", contest.what.bytes},
-                                          {"messages", message_count(contest.family.at(0))},
+                                          {"op", contest.subject.op},
+                                          {"plan", contest.subject.plan},
+                                          {"ranks", contest.subject.ranks},
+                                          {"bytes", contest.subject.bytes},
+                                          {"messages", contest.subject.messages},
                                           {"predicted_ns", rounded(contest.predicted_ns)},
                                           {"own_work_ns", rounded(contest.own_work_ns)},
                                           {"simulated_on", machine.name},
@@ -199,17 +264,23 @@ void print_contests(const std::vector<Contest>& contests, const Machine& machine
                                    {"model", machine.name},
                                    {"model_source", machine.source},
                                    {"model_sha256", machine_sha256(machine)}};
-    summary.update(agreement(contests, [](const Contest&) { return true; }));
-    for (const Operation op : {Operation::barrier, Operation::broadcast}) {
-        summary[std::string(to_string(op))] =
-            agreement(contests, [op](const Contest& contest) { return contest.what.op == op; });
+    summary.update(agreement(contests));
+    int ranks_most = 0;
+    for (const Contest& contest : contests) {
+        ranks_most = std::max(ranks_most, contest.subject.ranks);
+        if (!summary["by_op"].contains(contest.subject.op)) {
+            summary["by_op"][contest.subject.op] = agreement(contests, contest.subject.op);
+        }
     }
+    summary["ranks_most"] = ranks_most;
     summary["comparable"] =
         "Plans of 2 to min(8, CPUs) ranks, each on a CPU of its own, differing in messages, order, "
-        "mechanism and blocks. With more ranks than CPUs the scheduler decides, which a model of "
+        "mechanism and blocks; round trips between two mailboxes. With more ranks than CPUs the "
+        "scheduler decides, which a model of "
         "messages does not claim to foresee, so such plans are left out. Predicted is the "
         "simulated time of one operation in a long sequence, as it is measured, and the measured "
-        "time in which a root writes its payload and a rank reads it (own_work_ns).";
+        "time in which a rank writes its input and one reads its result (own_work_ns). The rank "
+        "correlation is over plans whose quartiles do not overlap.";
     print_line(summary.dump());
 }
 
@@ -223,9 +294,18 @@ std::vector<Contest> prepare(const Options& options, const Machine& machine) {
         throw std::runtime_error("the model counts in cycles of unknown length (unit_ns)");
     }
     std::vector<Contest> contests;
-    for (auto& family : plans_to_predict(machine, pus, options.plans, options.seed)) {
+    for (const auto& family : plans_to_predict(machine, pus, options.plans, options.seed)) {
         const double predicted = steady_prediction(family, machine, pus) * unit_ns;
-        contests.push_back(contest_of(std::move(family), predicted));
+        contests.push_back(contest_of(family, predicted));
+    }
+    const std::vector<int> ends = {pus[0], pus[1]};
+    for (const auto protocol :
+         {MailboxProtocol::ring, MailboxProtocol::nvp, MailboxProtocol::srbp}) {
+        for (const std::size_t bytes : {std::size_t{8}, std::size_t{64}, std::size_t{256}}) {
+            const MailboxScenario scenario{.protocol = protocol, .message_bytes = bytes};
+            contests.push_back(contest_of(protocol, bytes,
+                                          simulate_round_trip(machine, ends, scenario) * unit_ns));
+        }
     }
     return contests;
 }

@@ -19,6 +19,25 @@
 
 namespace corymb::bench {
 
+/// All elements become `value`. This is measured with the operation, so it must cost the same
+/// whichever compiler has built the contestant's program: a line at a time does.
+inline void fill(std::span<double> data, double value) noexcept {
+    std::array<double, 8> line{};
+    line.fill(value);
+    std::size_t done = 0;
+    for (; done + line.size() <= data.size(); done += line.size()) {
+        std::memcpy(data.data() + done, line.data(), sizeof line);
+    }
+    std::fill(data.data() + done, data.data() + data.size(), value);
+}
+/// Whether all elements, of which there are some, are `value`. It reads the whole payload and is
+/// measured, too: the comparison with itself, one element on, costs the same whichever compiler has
+/// built this.
+[[nodiscard]] inline bool are_all(std::span<const double> data, double value) noexcept {
+    return data[0] == value &&
+           std::memcmp(data.data(), data.data() + 1, data.size_bytes() - sizeof value) == 0;
+}
+
 /// A rank's own payload, in lines of its own.
 class Payload {
 public:
@@ -36,23 +55,8 @@ public:
             data_.get()[i] = first + static_cast<double>(i) * step;
         }
     }
-    /// All elements become `value`. This is measured with the operation, so it must cost the same
-    /// whichever compiler has built the contestant's program: a line at a time does.
-    void fill(double value) const noexcept {
-        std::array<double, 8> line{};
-        line.fill(value);
-        std::size_t done = 0;
-        for (; done + line.size() <= count_; done += line.size()) {
-            std::memcpy(data_.get() + done, line.data(), sizeof line);
-        }
-        std::fill(data_.get() + done, data_.get() + count_, value);
-    }
-    /// Whether all elements are `value`. It reads the whole payload and is measured, too: the
-    /// comparison with itself, one element on, costs the same whichever compiler has built this.
-    [[nodiscard]] bool is_all(double value) const noexcept {
-        return data_.get()[0] == value &&
-               std::memcmp(data_.get(), data_.get() + 1, (count_ - 1) * sizeof(double)) == 0;
-    }
+    void fill(double value) const noexcept { bench::fill(span(), value); }
+    [[nodiscard]] bool is_all(double value) const noexcept { return are_all(span(), value); }
     [[nodiscard]] bool all_are(double first, double step) const noexcept {
         for (std::size_t i = 0; i < count_; ++i) {
             if (data_.get()[i] != first + static_cast<double>(i) * step) {

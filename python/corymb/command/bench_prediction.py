@@ -56,15 +56,13 @@ def show(out: Console, rows: Sequence[Row], summary: Row) -> None:
         )  # fmt: skip
     out.print(table)
     out.print(f"Simulated on {summary['model'] or 'the model of this machine'}:")
-    for title, part in (
-        ("all", summary),
-        ("barriers", summary["barrier"]),
-        ("broadcasts", summary["broadcast"]),
-    ):
+    for title, part in (("all", summary), *summary["by_op"].items()):
         out.print(
-            f"  {title}: {part['plans']} plans, rank correlation {_number(part['spearman'], 2)}, "
-            f"median error {_number(part['median_relative_error'], 0, 100)} %"
+            f"  {title}: {part['plans']} plans, median error "
+            f"{_number(part['median_relative_error'], 0, 100)} %, rank correlation of "
+            f"{part['plans_apart']} that differ {_number(part['spearman'], 2)}"
         )
+    out.print(f"  among 2 to {summary['ranks_most']} ranks")
 
 
 def _number(value: float | None, digits: int, factor: float = 1) -> str:
