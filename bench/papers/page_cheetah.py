@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The page of Cheetah, from the records `cheetah`, `here` and, once there is one, `noise`."""
+"""The page of Cheetah, from the records `cheetah`, `noise` and `here`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import svg
 from record import Data
@@ -51,6 +50,7 @@ def charts_of(records: dict[str, Data]) -> dict[str, tuple[str, str]]:
             title,
             svg.lines(f"{title}, simulated", "ranks", "time (µs)", series, x_ticks=ticks),
         )
+    found["cheetah-noise.svg"] = _noise_chart(records["noise"]["data"])
     found["cheetah-overlap.svg"] = _overlap_chart(records["here"])
     return found
 
@@ -200,13 +200,55 @@ def overlap_rows(here: Data) -> list[Row]:
     ]
 
 
-def noise_rows(records: dict[str, Any]) -> list[Row]:
-    if "noise" not in records:
-        return [
-            Row("noise", "nonblocking collectives hide that ranks are interrupted; no numbers",
-                "not yet", "-", "-", STUDY),
-        ]  # fmt: skip
-    return []
+def noise_rows(data: Data) -> list[Row]:
+    last = max(row["ranks"] for row in data["rows"])
+    of = {row["form"]: row for row in data["rows"] if row["ranks"] == last}
+    how = f"simulated, {data['noise']}, {data['ranks_of_node']} ranks a node"
+    command = (
+        f"corymb sim noise --noise {data['noise']} --per-node {data['ranks_of_node']} "
+        f"--sizes {last}"
+    )
+    blocking, nonblocking = of["blocking"], of["nonblocking"]
+    return [
+        Row(
+            "noise: a phase with a barrier",
+            "operations that go on by themselves tolerate noise; no numbers",
+            f"{last:,} ranks: blocking {blocking['slowdown']:.2f}, nonblocking "
+            f"{nonblocking['slowdown']:.2f} times as long as without noise",
+            verdict([nonblocking["slowdown"] < blocking["slowdown"]]),
+            how,
+            command,
+            "a phase ends when all have ended it, so the latest rank decides in both forms.",
+        ),
+        Row(
+            "noise: one rank stops",
+            "others need not see it; no numbers",
+            f"others see {100 * blocking['seen_by_others']:.0f} % of the stop blocking, "
+            f"{100 * nonblocking['seen_by_others']:.0f} % nonblocking",
+            verdict([nonblocking["seen_by_others"] < blocking["seen_by_others"]]),
+            how,
+            command,
+            "the stop is longer than what the others compute meanwhile.",
+        ),
+    ]
+
+
+def _noise_chart(data: Data) -> tuple[str, str]:
+    forms = list(dict.fromkeys(row["form"] for row in data["rows"]))
+    series = [
+        svg.Series(
+            form,
+            [(row["ranks"], row["slowdown"]) for row in data["rows"] if row["form"] == form],
+            number,
+        )
+        for number, form in enumerate(forms)
+    ]
+    title = "Phases of computing and a barrier under noise"
+    ticks = sorted({row["ranks"] for row in data["rows"]})
+    return title, svg.lines(
+        f"{title}, simulated", "ranks", "time with noise over time without (no unit)", series,
+        x_ticks=ticks, log_x=True,
+    )  # fmt: skip
 
 
 def rows_of(records: dict[str, Data]) -> list[Row]:
@@ -216,7 +258,7 @@ def rows_of(records: dict[str, Data]) -> list[Row]:
         *(row for node in data["nodes"] for row in barrier_rows(node)),
         *scale_rows(data),
         *overlap_rows(records["here"]),
-        *noise_rows(records),
+        *noise_rows(records["noise"]["data"]),
     ]
 
 
@@ -263,4 +305,22 @@ Per cent of a nonblocking operation that a computation as long as it hides. The 
 tests in between, `wait` none.
 
 {markdown(["who", "operation", "payload", "style", "hidden", "quartiles"], lines)}""")
+    parts.append(_noise_text(records["noise"]["data"]))
     return "\n\n".join(parts) + "\n"
+
+
+def _noise_text(data: Data) -> str:
+    lines = [
+        [f"{row['ranks']:,}", row["form"],
+         *(f"{row[name] / 1000:,.1f}" for name in ("quiet_ns", "median_ns", "p99_ns")),
+         f"{row['slowdown']:.2f}", f"{100 * row['seen_by_others']:.0f}"]
+        for row in data["rows"]
+    ]  # fmt: skip
+    header = ["ranks", "form", "quiet", "median", "99th percentile", "slowdown", "others see, %"]
+    return f"""## Noise
+
+{data["phases"]} phases of {data["compute_ns"] / 1000:,.0f} µs of computing and a {data["op"]} by
+`{data["scheme"]}`, in microseconds a phase. The [noise](../../noise.md#phases-over-many-ranks) and its forms of call are
+explained elsewhere; this one is made up.
+
+{markdown(header, lines)}"""

@@ -15,7 +15,7 @@ import record
 from table import Row, markdown, rows_table, wrapped
 
 # A study makes a record; `here` has what is measured, for all pages.
-STUDIES = ("smelt", "cheetah", "multicast", "messaging", "leaders", "here")
+STUDIES = ("smelt", "cheetah", "noise", "multicast", "messaging", "leaders", "here")
 PAGES: dict[str, ModuleType] = {
     "smelt": page_smelt,
     "cheetah": page_cheetah,
@@ -24,7 +24,12 @@ PAGES: dict[str, ModuleType] = {
     "leaders": page_leaders,
 }
 # Of PAGES: further records that a page is made from.
-FURTHER = dict.fromkeys(("smelt", "cheetah", "multicast", "messaging"), ("here",))
+FURTHER = {
+    "smelt": ("here",),
+    "cheetah": ("noise", "here"),
+    "multicast": ("here",),
+    "messaging": ("here",),
+}
 
 Records = dict[str, record.Data]
 
