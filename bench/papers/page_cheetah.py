@@ -320,7 +320,7 @@ def _noise_text(data: Data) -> str:
     return f"""## Noise
 
 {data["phases"]} phases of {data["compute_ns"] / 1000:,.0f} µs of computing and a {data["op"]} by
-`{data["scheme"]}`, in microseconds a phase. The [noise](../../noise.md#phases-over-many-ranks) and its forms of call are
-explained elsewhere; this one is made up.
+`{data["scheme"]}`, in microseconds a phase. The noise is made up.
+[Noise](../../noise.md#phases-over-many-ranks) explains the forms of call.
 
 {markdown(header, lines)}"""
