@@ -12,15 +12,15 @@ fi
 note "about 7 minutes on two quiet CPUs beside compiling"
 "$root/tools/setup.sh" build
 "$root/tools/install_python.sh"
-# What is measured stands beside an MPI.
+export CORYMB_CACHE_DIR="$build/papers-cache" PATH="$venv/bin:$PATH"
 case " ${*:-here} " in
-*" here "*) [ -e "$build/peers/peers.json" ] ||
-    step peers "installing MPICH" python3 "$root/tools/make_peers.py" --only mpich ;;
+*" here "*)
+    # What is measured stands beside an MPI, and its ranks plan on a model of this machine.
+    [ -e "$build/peers/peers.json" ] ||
+        step peers "installing MPICH" python3 "$root/tools/make_peers.py" --only mpich
+    step papers-map "measuring this machine" "$venv/bin/python" -m corymb map
+    ;;
 esac
 trap - INT TERM
-# Measured ranks plan on a model of this machine, which is measured once.
-export CORYMB_CACHE_DIR="$build/papers-cache"
-export PATH="$venv/bin:$PATH"
-"$venv/bin/corymb" map >"$log/papers-map.log"
 "$venv/bin/python" "$root/bench/papers" measure "$@"
 exec "$venv/bin/python" "$root/bench/papers" render

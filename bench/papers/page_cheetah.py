@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import svg
-from record import Data
+from record import Data, measured
 from table import Row, markdown, span, verdict
 
 TITLE = "Cheetah: hierarchical collectives"
@@ -183,7 +183,7 @@ def overlap_rows(here: Data) -> list[Row]:
             "offloaded 99.9 % polled, 95.1 waited for; by the CPU 92.4 and 17.0, 64 ranks",
             f"per cent: {text}",
             verdict([min(own) >= 17.0, max(own) >= 92.4]),
-            f"measured, 2 processes on {here['data']['cpus']} CPUs",
+            measured(here, "processes"),
             "corymb bench-peers --peers 'processes,mpich 5' --modes nonblocking --ranks 2 "
             "--ops broadcast,allreduce",
             "within a node the processors of the ranks copy the data. While a rank copies it does "

@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 
 import svg
-from record import Data, lower_quartile
+from record import Data, lower_quartile, measured
 from table import Row, markdown, verdict
 
 TITLE = "In-memory communication mechanisms for many-cores"
@@ -99,7 +99,7 @@ def xeon_rows(xeon: Data) -> list[Row]:
 
 
 def here_rows(here: Data) -> list[Row]:
-    how = f"measured, 2 threads on {here['data']['cpus']} CPUs"
+    how = measured(here, "threads")
     rows = here["data"]["messages"]
 
     def time(op: str, name: str, size: int) -> float:

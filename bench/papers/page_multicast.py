@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import svg
-from record import Data, lower_quartile
+from record import Data, lower_quartile, measured
 from table import Row, markdown, verdict
 
 TITLE = "Dynamic multicasts over static topologies"
@@ -172,7 +172,7 @@ def _here_rows(here: Data) -> list[Row]:
             "Linux calls each core by an interrupt; no figure",
             f"{own:,.0f} ns to a polling member; membarrier, which runs nothing, {kernel:,.0f} ns",
             "-",
-            f"measured, 2 threads on {here['data']['cpus']} CPUs",
+            measured(here, "threads"),
             "corymb bench multicast --threads 2",
         )
     ]

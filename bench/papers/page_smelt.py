@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import svg
-from record import Data, lower_quartile
+from record import Data, lower_quartile, measured
 from table import Row, markdown, span, verdict
 
 TITLE = "Smelt: machine-aware broadcast trees"
@@ -27,7 +27,7 @@ SHUFFLED = "smelt-adaptive-shuffle-sort"
 PRINTED = (13, 1386.5)
 # The same tree on the sample machine, measured, over the best static one: `ab-bench.csv`.
 MEASURED = {"broadcast": 0.91, "reduce": 0.86, "barrier": 1.07, "two-phase commit": 1.13}
-BUSY = "The machine may have had other work: the record has its load."
+BUSY = "Where the load is above the CPUs, the machine had other work, too."
 NEAR = 0.1  # Gains that differ by less agree.
 COMMAND = "make papers STUDIES=smelt"
 
@@ -140,7 +140,7 @@ def tree_rows(data: Data) -> list[Row]:
 def here_rows(here: Data) -> list[Row]:
     data = here["data"]
     threads, libraries = data["collectives"], data["mpi"]
-    how = f"measured, 2 threads on {data['cpus']} CPUs"
+    how = measured(here, "threads")
 
     def ratio(op: str, *others: str) -> float:
         times = [lower_quartile(threads, op=op, contestant=name) for name in others]
@@ -183,7 +183,7 @@ def here_rows(here: Data) -> list[Row]:
             "3.3, 2.9 and 3.6 times as fast as Open MPI 1.10, 20 cores",
             f"{mpi[0]:.1f}, {mpi[1]:.1f} and {mpi[2]:.1f} times as fast as MPICH 5",
             verdict([one >= 1 for one in mpi]),
-            f"measured, 2 processes on {data['cpus']} CPUs",
+            measured(here, "processes"),
             "corymb bench-peers --peers 'processes,mpich 5' --ops barrier,broadcast,reduce "
             "--modes blocking --ranks 2 --bytes 8",
             BUSY,

@@ -54,3 +54,9 @@ def lower_quartile(rows: list[Data], **where: Any) -> float:
     if len(found) != 1:
         raise LookupError(f"{len(found)} measured rows with {where}, want one")
     return float(found[0]["q25"])
+
+
+def measured(here: Data, who: str) -> str:
+    """How a measured row came about. A load above the CPUs means that others had work, too."""
+    data = here["data"]
+    return f"measured, 2 {who} on {data['cpus']} CPUs, load {data['load']:.0f}"
