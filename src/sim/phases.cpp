@@ -26,7 +26,7 @@ using plan::StepNumber;
 constexpr std::array forms{CallForm::blocking, CallForm::nonblocking, CallForm::persistent,
                            CallForm::aligned};
 
-std::size_t at(Rank rank) {
+std::size_t index(Rank rank) {
     return static_cast<std::size_t>(rank);
 }
 
@@ -39,19 +39,6 @@ struct Order {
     std::vector<StepNumber> steps;
     void perform(StepNumber number) { steps.push_back(number); }
     void complete(StepNumber /*number*/) {}
-};
-
-/// What a step waits for: the end of another one, and the time from there.
-struct Source {
-    std::uint32_t place;
-    double latency_ns;
-};
-
-/// A step of a rank.
-struct Work {
-    Rank rank;
-    std::uint32_t sources_end; ///< In `sources`; they begin where those of the step before end.
-    double ns;
 };
 
 void check(const PhaseOptions& options, Rank ranks) {
@@ -101,6 +88,19 @@ CallForm call_form_from_string(std::string_view name) {
 
 /// The steps of a plan in an order in which each comes behind those that it waits for.
 struct Phases::Compiled {
+    /// What a step waits for: the end of another one, and the time from there.
+    struct Source {
+        std::uint32_t place;
+        double latency_ns;
+    };
+
+    /// A step of a rank.
+    struct Work {
+        Rank rank;
+        std::uint32_t sources_end; ///< In `sources`; they begin where those of the step before end.
+        double ns;
+    };
+
     Rank ranks = 0;
     std::vector<Work> work;
     std::vector<Source> sources;
@@ -134,7 +134,7 @@ Phases::Compiled::Compiled(const Plan& plan, const Cluster& cluster, std::uint64
     const std::vector<NodePlace> places = cluster.places();
     const std::vector<int> network = cluster.network_of_node();
     const auto activity_of = [&](StepNumber number) -> const Activity& {
-        return quiet.ranks[at(matching.rank_of(number))][matching.index_of(number)];
+        return quiet.ranks[index(matching.rank_of(number))][matching.index_of(number)];
     };
     work.reserve(order.steps.size());
     for (const StepNumber number : order.steps) {
@@ -147,10 +147,10 @@ Phases::Compiled::Compiled(const Plan& plan, const Cluster& cluster, std::uint64
         const StepNumber room = matching.needs_room(number);
         if (plan::has_source(matching.step(number).kind)) {
             const StepNumber source = matching.partner(number);
-            const int here = places[at(rank)].node;
-            const int there = places[at(matching.rank_of(source))].node;
-            const double start_up = network_between(cluster.networks[at(network[at(here)])],
-                                                    cluster.networks[at(network[at(there)])])
+            const int here = places[index(rank)].node;
+            const int there = places[index(matching.rank_of(source))].node;
+            const double start_up = network_between(cluster.networks[index(network[index(here)])],
+                                                    cluster.networks[index(network[index(there)])])
                                         .start_up_ns;
             sources.push_back({place[source], latency(activity, activity_of(source).end,
                                                       here != there, start_up)});
@@ -173,24 +173,24 @@ PhaseTimes Phases::Compiled::run(const PhaseOptions& options, const Runs& runs,
     const bool is_blocking = options.form == CallForm::blocking;
     const int looks = is_blocking ? 1 : options.looks;
     const double stretch = options.compute_ns / looks;
-    std::vector<double> clock(at(ranks), 0);
-    std::vector<int> left(at(ranks), 0); // Stretches of computing in this phase.
+    std::vector<double> clock(index(ranks), 0);
+    std::vector<int> left(index(ranks), 0); // Stretches of computing in this phase.
     std::vector<double> ended(work.size());
     PhaseTimes times;
     double last = 0;
     double delay = options.delay_ns;
     const auto compute = [&](Rank rank) {
-        double& now = clock[at(rank)];
+        double& now = clock[index(rank)];
         now = runs.run(rank, now, stretch);
-        --left[at(rank)];
+        --left[index(rank)];
         if (rank == options.delayed) {
             now += std::exchange(delay, 0.0);
         }
     };
     for (int phase = 0; phase < options.phases; ++phase) {
         for (Rank rank = 0; rank < ranks; ++rank) {
-            double& now = clock[at(rank)];
-            left[at(rank)] = looks;
+            double& now = clock[index(rank)];
+            left[index(rank)] = looks;
             if (options.form == CallForm::aligned) {
                 now = std::max(now, phase * period_ns);
             } else if (options.form == CallForm::nonblocking) {
@@ -206,15 +206,15 @@ PhaseTimes Phases::Compiled::run(const PhaseOptions& options, const Runs& runs,
             for (; source < step.sources_end; ++source) {
                 there = std::max(there, ended[sources[source].place] + sources[source].latency_ns);
             }
-            double& now = clock[at(step.rank)];
-            while (now < there && left[at(step.rank)] > 0) {
+            double& now = clock[index(step.rank)];
+            while (now < there && left[index(step.rank)] > 0) {
                 compute(step.rank);
             }
             now = runs.run(step.rank, std::max(now, there), step.ns);
             ended[place] = now;
         }
         for (Rank rank = 0; rank < ranks; ++rank) {
-            while (left[at(rank)] > 0) {
+            while (left[index(rank)] > 0) {
                 compute(rank);
             }
         }

@@ -14,7 +14,7 @@ namespace corymb {
 
 namespace {
 
-constexpr const char* schema_name = "corymb-noise/1";
+constexpr const char* noise_schema = "corymb-noise/1";
 
 std::string text_or_empty(const JsonView& view, std::string_view key) {
     const auto field = view.find(key);
@@ -70,7 +70,7 @@ NoiseTrace noise_trace_from_json(std::string_view text) {
     const JsonDocument document(text, Errc::invalid_model);
     const JsonView root = document.root();
     const JsonView schema = root.at("schema");
-    if (schema.text() != schema_name) {
+    if (schema.text() != noise_schema) {
         schema.fail("must be \"corymb-noise/1\"; this is no recording of noise, or one of another "
                     "version");
     }
@@ -112,7 +112,7 @@ std::string to_json(const NoiseTrace& trace) {
                         {"recorded", ordered_json::array({{0, cpu.recorded_ns}})},
                         {"interruptions", std::move(interruptions)}});
     }
-    return dump_json(ordered_json{{"schema", schema_name},
+    return dump_json(ordered_json{{"schema", noise_schema},
                                   {"name", trace.name},
                                   {"source", trace.source},
                                   {"created", trace.created},
