@@ -56,9 +56,10 @@ struct RecordNoiseOptions {
 };
 /// Records what interrupts this machine's CPUs, all at the same time. A thread on each CPU reads
 /// the clock again and again; a read that takes far longer than the quickest ones was interrupted
-/// (selfish detour: Beckman, Iskra, Yoshii, Coghlan, Nataraj, Cluster 2006). If a CPU has more
-/// than 200,000 interruptions, its recording ends there. Throws Errc::invalid_argument,
-/// Errc::interrupted and Errc::unsupported (a thread cannot start or be bound). Not reentrant.
+/// (selfish detour: Beckman, Iskra, Yoshii, Coghlan, Nataraj, Cluster 2006). If a CPU has more than
+/// 200,000 interruptions, or its part of 1,500,000, its recording ends there. Throws
+/// Errc::invalid_argument, Errc::interrupted and Errc::unsupported (a thread cannot start or be
+/// bound). Not reentrant.
 CORYMB_EXPORT NoiseTrace record_noise(const RecordNoiseOptions& options = {});
 
 /// Where `corymb doctor --noise` keeps its recording: beside the model.

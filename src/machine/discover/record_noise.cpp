@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -26,7 +27,10 @@ namespace {
 
 using discover::Ticks;
 
+/// Interruptions of one CPU: 3 MB of memory.
 constexpr std::size_t interruptions_most = 200'000;
+/// Interruptions of all CPUs. Each takes about 32 bytes of the file, which has at most 64 MiB.
+constexpr std::size_t interruptions_of_file = 1'500'000;
 /// An interval between two reads that is so many times the shortest one was interrupted. Reads vary
 /// by a factor of about two by themselves; an interrupt takes some hundred cycles at least. Too
 /// small: slow reads count as noise. Too large: short interrupts are missed.
@@ -35,7 +39,7 @@ constexpr Ticks stop_is_looked_at_every = 4096; // Reads.
 
 struct Watched {
     /// The reads before and behind an interruption. Filled beforehand, so that its memory is there.
-    std::vector<std::pair<Ticks, Ticks>> gaps{interruptions_most};
+    std::vector<std::pair<Ticks, Ticks>> gaps;
     std::size_t count = 0;
     Ticks begin = 0;
     Ticks end = 0;
@@ -75,15 +79,17 @@ void watch(Watched& watched, Ticks duration, Ticks threshold, const std::atomic<
 }
 
 CpuNoise noise_of(int cpu, const Watched& watched, double ns_per_tick, Ticks interval) {
+    // Whole numbers make a short file.
     const auto ns = [ns_per_tick](Ticks ticks) {
-        return static_cast<double>(ticks) * ns_per_tick;
+        return std::round(static_cast<double>(ticks) * ns_per_tick);
     };
     CpuNoise noise;
     noise.cpu = cpu;
     noise.recorded_ns = ns(watched.end - watched.begin);
     for (const auto& [before, behind] : std::span(watched.gaps).first(watched.count)) {
         // The read itself belongs to the work.
-        noise.interruptions.push_back({ns(before - watched.begin), ns(behind - before - interval)});
+        const double begin = ns(before - watched.begin);
+        noise.interruptions.push_back({begin, ns(behind - interval - watched.begin) - begin});
     }
     return noise;
 }
@@ -123,6 +129,9 @@ NoiseTrace record_noise(const RecordNoiseOptions& options) {
         static_cast<Ticks>(intervals_of_threshold * static_cast<double>(interval));
     const auto duration = static_cast<Ticks>(options.seconds * 1e9 / scale.ns_per_tick);
     std::vector<Watched> watched(cpus.size());
+    for (Watched& one : watched) {
+        one.gaps.resize(std::min(interruptions_most, interruptions_of_file / cpus.size()));
+    }
     crew.run(cpus, [&](int index) {
         watch(watched[static_cast<std::size_t>(index)], duration, threshold, crew.stop());
     });
