@@ -52,6 +52,9 @@ struct NodeShape {
     double near_ns = 100;
     double far_ns = 200;
     double copy_gbs = 10; ///< 10^9 bytes per second that one core copies.
+    /// Memory controllers, each of a NUMA node of as many neighbouring cores; 0: none is ever busy.
+    int controllers = 0;
+    double controller_gbs = 0; ///< 10^9 bytes per second of all copies out of one NUMA node.
 
     bool operator==(const NodeShape&) const = default;
 };

@@ -63,6 +63,34 @@ struct Curve {
     std::vector<double> value;
 };
 
+/// Part of a machine: PUs with one number of it belong together.
+enum class Scope : std::uint8_t { pu, l3, numa, package, machine };
+
+/// How ranks use a part of a machine at the same time.
+enum class SharedUse : std::uint8_t {
+    copies_from,    ///< They copy out of buffers that lie in the part.
+    copies_between, ///< They copy from one part into another; each direction is by itself.
+    word,           ///< Each of them changes one word atomically; all of them are in the part.
+};
+
+/// Where a number of a model comes from.
+enum class DataOrigin : std::uint8_t { measured, imported, assumed };
+
+/// What ranks share: a memory controller, a cache, a buffer, a link or a word; docs/model.md, "What
+/// ranks share". Value[i] belongs to count[i] ranks at once. Of copies it is the 10^9 bytes per
+/// second of all of them together, of words the time until all ranks have changed one, in the
+/// model's unit. Between points it is a line. Behind the last point a rate stays, a time grows on.
+struct SharedResource {
+    SharedUse use = SharedUse::copies_from;
+    Scope scope = Scope::numa;
+    DataOrigin origin = DataOrigin::assumed;
+    /// Least payload that uses it, e.g. what caches do not hold. Invariant: 0 for words. If several
+    /// entries of one use and scope are for a payload, the one with the largest number counts.
+    std::int64_t from_bytes = 0;
+    std::vector<int> count;
+    std::vector<double> value;
+};
+
 /// Memory bandwidth of one core for a working set that fits this level.
 struct MemoryLevel {
     std::string level; ///< "l1", "l2", "l3", "dram".
@@ -146,7 +174,8 @@ public:
     /// time of one; count is its bytes. Empty: copies between cores are charged by `memory`.
     std::vector<Curve> transfer;
     std::vector<MemoryLevel> memory;
-    AccessModel access; ///< For machines without coherent caches only.
+    std::vector<SharedResource> shared; ///< Empty: ranks that copy at once do not slow each other.
+    AccessModel access;                 ///< For machines without coherent caches only.
     /// When present, `pull` is charged as such copies: the ranks are processes. Teams of processes
     /// set it for their own planning; it is no part of the model file.
     KernelCopy kernel_copy;

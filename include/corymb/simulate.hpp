@@ -67,6 +67,24 @@ CORYMB_EXPORT std::vector<double> noisy_makespans(const Plan& plan, const Cluste
                                                   std::uint64_t bytes, const Noise& noise,
                                                   std::uint32_t replays);
 
+/// Times of a barrier of one counter, which all ranks change atomically, and one word, which the
+/// last of them changes and all others poll. OpenMP runtimes have such barriers.
+struct CounterBarrier {
+    double arrival = 0; ///< Until all ranks have changed the counter.
+    double release = 0; ///< From then on until the last rank has seen the word.
+    /// Where `arrival` comes from. Assumed: the model has no SharedUse::word for these ranks, so
+    /// each is charged the receive cost of a message from the rank before it.
+    DataOrigin origin = DataOrigin::assumed;
+
+    [[nodiscard]] double total() const noexcept { return arrival + release; }
+};
+
+/// The barrier among ranks that come at once, with rank r on PU index placement[r]. The narrowest
+/// part of the machine that has all ranks and a curve of words counts. In the model's unit.
+/// O(ranks log ranks). Throws Errc::invalid_argument for a PU that the machine does not have.
+[[nodiscard]] CORYMB_EXPORT CounterBarrier counter_barrier(const Machine& machine,
+                                                           std::span<const int> placement);
+
 /// The traffic between the nodes of a cluster, counted from the steps of a plan and not from a
 /// model.
 struct NodeTraffic {

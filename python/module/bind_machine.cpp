@@ -2,6 +2,7 @@
 // corymb/machine.hpp for Python. A Machine is immutable there (but for its name), so that numpy
 // views of its matrices stay valid as long as somebody holds them.
 #include "bindings.hpp"
+#include "model_names.hpp"
 #include "output.hpp"
 
 #include <corymb/doubts.hpp>
@@ -97,6 +98,21 @@ void bind_parts(nb::module_& module) {
         .def_ro("read_gbs", &MemoryLevel::read_gbs)
         .def_ro("write_gbs", &MemoryLevel::write_gbs)
         .def_ro("copy_gbs", &MemoryLevel::copy_gbs);
+    nb::class_<SharedResource>(module, "SharedResource",
+                               "What ranks share; docs/model.md, \"What ranks share\".")
+        .def_prop_ro(
+            "use", [](const SharedResource& self) { return name_of(shared_uses, self.use); },
+            "'copies-from', 'copies-between' or 'word'.")
+        .def_prop_ro(
+            "scope", [](const SharedResource& self) { return name_of(scopes, self.scope); },
+            "'pu', 'l3', 'numa', 'package' or 'machine'.")
+        .def_prop_ro(
+            "origin", [](const SharedResource& self) { return name_of(data_origins, self.origin); },
+            "'measured', 'imported' or 'assumed'.")
+        .def_ro("from_bytes", &SharedResource::from_bytes, "Least payload that uses it.")
+        .def_ro("count", &SharedResource::count, "Numbers of ranks.")
+        .def_ro("value", &SharedResource::value,
+                "Of copies 10^9 B/s of all together, of a word the time until all changed it.");
     nb::class_<Fingerprint>(module, "Fingerprint", "Says which machine a model belongs to.")
         .def_ro("cpu", &Fingerprint::cpu)
         .def_ro("topology_sha256", &Fingerprint::topology_sha256)
@@ -120,6 +136,7 @@ void bind_data(nb::class_<Machine>& machine) {
         .def_ro("classes", &Machine::classes, "Classes of core pairs.")
         .def_ro("group", &Machine::group, "Measured group of each PU, dense from 0.")
         .def_ro("memory", &Machine::memory)
+        .def_ro("shared", &Machine::shared, "What ranks share when they use it at the same time.")
         .def_ro("step_overhead", &Machine::step_overhead)
         .def_ro("quality", &Machine::quality)
         .def_prop_ro("pus", [](const Machine& self) { return self.topology.pus; })

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // corymb/planner.hpp and corymb/simulate.hpp for Python.
 #include "bindings.hpp"
+#include "model_names.hpp"
 
 #include <corymb/planner.hpp>
 #include <corymb/simulate.hpp>
@@ -62,15 +63,21 @@ PlanChoice plan_for(const Machine& machine, const std::string& op,
     return make_plan(machine, request);
 }
 
+/// As Python has it; None is a rank on each of the first `size` PUs.
+std::vector<int> seats_of(const std::optional<std::vector<int>>& placement, int size) {
+    std::vector<int> seats = placement.value_or(std::vector<int>{});
+    if (!placement) {
+        seats.resize(static_cast<std::size_t>(size));
+        std::iota(seats.begin(), seats.end(), 0);
+    }
+    return seats;
+}
+
 Timeline replay(const Plan& plan, const Machine& machine,
                 const std::optional<std::vector<int>>& placement, std::uint64_t bytes,
                 bool activities, const Noise* noise) {
-    std::vector<int> seats = placement.value_or(std::vector<int>{});
-    if (!placement) {
-        seats.resize(static_cast<std::size_t>(plan.size()));
-        std::iota(seats.begin(), seats.end(), 0);
-    }
-    return simulate(plan, machine, seats, bytes, activities, noise != nullptr ? *noise : Noise{});
+    return simulate(plan, machine, seats_of(placement, plan.size()), bytes, activities,
+                    noise != nullptr ? *noise : Noise{});
 }
 
 nb::list activity_tables(const Timeline& timeline) {
@@ -184,12 +191,34 @@ void bind_timeline(nb::module_& module) {
                      "asked for.");
 }
 
+void bind_counter_barrier(nb::module_& module) {
+    const nb::call_guard<nb::gil_scoped_release> unlocked;
+    nb::class_<CounterBarrier>(module, "CounterBarrier",
+                               "Times of a barrier of one counter and one word that all poll.")
+        .def_ro("arrival", &CounterBarrier::arrival, "Until all ranks have changed the counter.")
+        .def_ro("release", &CounterBarrier::release,
+                "From then on until the last rank has seen the word.")
+        .def_prop_ro("total", &CounterBarrier::total)
+        .def_prop_ro(
+            "origin", [](const CounterBarrier& self) { return name_of(data_origins, self.origin); },
+            "Of arrival: 'measured', 'imported' or 'assumed'.");
+    module.def(
+        "counter_barrier",
+        [](const Machine& machine, const std::optional<std::vector<int>>& placement) {
+            return counter_barrier(machine, seats_of(placement, machine.size()));
+        },
+        nb::arg("machine"), nb::arg("placement") = nb::none(), unlocked,
+        "What a central counter costs on a machine model, as barriers of OpenMP runtimes have it. "
+        "`placement[rank]` is a PU index; None puts a rank on every PU.");
+}
+
 } // namespace
 
 void bind_planner(nb::module_& module) {
     const nb::call_guard<nb::gil_scoped_release> unlocked;
     bind_choice(module);
     bind_timeline(module);
+    bind_counter_barrier(module);
     module.def("make_plan", &plan_for, nb::arg("machine"), nb::arg("op"), nb::kw_only(),
                nb::arg("placement") = nb::none(), nb::arg("root") = nb::none(),
                nb::arg("bytes") = std::uint64_t{8}, nb::arg("algorithm") = "best",

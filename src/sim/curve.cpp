@@ -15,21 +15,21 @@ const Curve* curve_of(std::span<const Curve> curves, int pair_class) noexcept {
     return nullptr;
 }
 
-double total_at(const Curve& curve, int count) noexcept {
+double total_at(std::span<const int> counts, std::span<const double> values, int count) noexcept {
     int count_before = 0;
     double value_before = 0;
     double slope = 0;
-    for (std::size_t point = 0; point < curve.count.size(); ++point) {
-        const int step = curve.count[point] - count_before;
+    for (std::size_t point = 0; point < counts.size(); ++point) {
+        const int step = counts[point] - count_before;
         if (step <= 0) {
             continue;
         }
-        slope = (curve.value[point] - value_before) / step;
-        if (count <= curve.count[point]) {
+        slope = (values[point] - value_before) / step;
+        if (count <= counts[point]) {
             break;
         }
-        count_before = curve.count[point];
-        value_before = curve.value[point];
+        count_before = counts[point];
+        value_before = values[point];
     }
     return value_before + slope * (count - count_before);
 }

@@ -25,17 +25,28 @@ namespace corymb::sim {
 using plan::no_step;
 using plan::StepNumber;
 
+/// The copy of a step: bytes out of the memory of one rank to another's or its own.
+struct Copy {
+    double begin = 0;
+    double time = 0; ///< By itself. 0: the step copies nothing.
+    Rank from = -1;
+    Rank to = -1;
+    std::uint64_t bytes = 0;
+};
+
 /// A visitor of plan::Execution that gives every step its times.
 /// `Costs` has `of(rank)`: the Charges of the machine that a rank is on. `Runs` says when ranks
-/// run: Undisturbed or Interruptions.
+/// run: Undisturbed or Interruptions. If copies may be slowed down (`knows_copies`), the caller asks
+/// for the copy of each step that is to be completed, and completes it by `complete_slower`.
 template <class Costs, class Runs = Undisturbed>
 class Replay {
 public:
     Replay(const plan::Matching& matching, const Costs& charges, std::uint64_t bytes,
-           bool with_activities, const Runs& runs = undisturbed)
+           bool with_activities, const Runs& runs = undisturbed, bool knows_copies = false)
         : matching_(matching), plan_(matching.plan()), charges_(charges), runs_(runs),
           bytes_(bytes), members_(plan_.steps.size()), available_(matching.step_count(), -1),
           finished_(matching.step_count(), 0), delay_(matching.step_count(), 0),
+          slower_(knows_copies ? matching.step_count() : 0, 0),
           is_fresh_(matching.step_count(), false) {
         find_what_is_left_out();
         if (with_activities) {
@@ -72,17 +83,34 @@ public:
     }
 
     void complete(StepNumber number) {
-        const Rank rank = matching_.rank_of(number);
-        Member& member = members_[index(rank)];
         if (matching_.is_rendezvous(number)) {
             finish_long_send(number);
         }
-        if (!activities_.empty()) {
-            activities_[index(rank)].push_back(
-                {matching_.index_of(number), member.clock, begin_, end_});
+        conclude(number);
+    }
+
+    /// A step that can be completed, before `complete_slower`.
+    struct Pending {
+        double begin = 0;
+        double end = 0; ///< If its copy is not slowed down.
+        Copy copy{};
+    };
+    /// The times of the step that was performed last or, of a rendezvous send, whose receiver came.
+    Pending pending(StepNumber number) {
+        if (matching_.is_rendezvous(number)) {
+            finish_long_send(number);
         }
-        member.clock = end_;
-        finished_[number] = end_;
+        return {begin_, end_, std::exchange(copy_, {})};
+    }
+    /// Completes a step whose copy takes longer by `slower`.
+    void complete_slower(StepNumber number, const Pending& pending, double slower) {
+        begin_ = pending.begin;
+        end_ = pending.end + slower;
+        slower_[number] = slower;
+        if (available_[number] == pending.end) {
+            available_[number] = end_;
+        }
+        conclude(number);
     }
 
     Timeline timeline() && {
@@ -126,6 +154,28 @@ private:
         int receives_in_row = 0;
         std::array<bool, 3> has_written{}; // by Buffer
     };
+
+    void conclude(StepNumber number) {
+        const Rank rank = matching_.rank_of(number);
+        Member& member = members_[index(rank)];
+        if (!activities_.empty()) {
+            activities_[index(rank)].push_back(
+                {matching_.index_of(number), member.clock, begin_, end_});
+        }
+        member.clock = end_;
+        finished_[number] = end_;
+    }
+
+    /// Notes the copy that ends with the step.
+    void note_copy(const Step& step, Rank rank, double begin) {
+        if (slower_.empty()) {
+            return; // Nobody asks.
+        }
+        const bool is_put = plan::is_putting(step.kind);
+        const bool takes = !plan::is_sending(step.kind) && !is_put;
+        copy_ = {begin, end_ - begin, takes ? step.peer : rank, is_put ? step.peer : rank,
+                 bytes_of(takes ? step.to : step.from)};
+    }
 
     /// Marks a message as fresh when its sender has written the buffer before in this operation.
     void note_what_is_fresh(StepNumber number, const Step& step, Member& member) {
@@ -225,6 +275,7 @@ private:
             step.via == Mechanism::cells || step.via == Mechanism::network || is_copied(step);
         end_ =
             copies ? after(rank, started, charges_.of(rank).copying(bytes_of(step.from))) : started;
+        note_copy(step, rank, started);
         available_[number] = is_stream(number) ? started : end_;
     }
 
@@ -249,8 +300,10 @@ private:
         const Rank rank = matching_.rank_of(send);
         const double cell = charges_.of(rank).copying(std::min<std::uint64_t>(bytes, cell_bytes));
         const double copying = charges_.of(rank).copying(bytes);
-        return {after(rank, available_[send], cell), after(rank, available_[send], copying),
-                copying, cell, bytes <= plan_.cell_slots * cell_bytes};
+        const double slower = slower_.empty() ? 0 : slower_[send];
+        return {after(rank, available_[send], cell),
+                after(rank, available_[send], copying) + slower, copying, cell,
+                bytes <= plan_.cell_slots * cell_bytes};
     }
 
     /// The sender goes on when the last cell is in the channel.
@@ -268,6 +321,7 @@ private:
             end_ = std::max(end_, after(matching_.rank_of(partner), taken_from, stream.copying) -
                                       static_cast<double>(plan_.cell_slots) * stream.cell);
         }
+        note_copy(matching_.step(number), matching_.rank_of(number), end_ - stream.copying);
     }
 
     void receive(StepNumber number, const Step& step, Rank rank) {
@@ -295,7 +349,9 @@ private:
                       charges_.of(rank).receive(step.peer, rank) *
                           charges_.of(rank).receive_factor(step.peer, rank, member.receives_in_row);
         cost += is_copied(source) ? charges_.of(rank).receive(step.peer, rank) : 0;
-        end_ = after(rank, begin_, cost, taking(number, step, rank));
+        const double copies = after(rank, begin_, cost);
+        end_ = after(rank, copies, taking(number, step, rank));
+        note_copy(step, rank, copies);
         if (streams) {
             end_ = std::max(end_, after(rank, stream.last_cell, cost, stream.cell));
         }
@@ -307,7 +363,9 @@ private:
         const double seen =
             runs_.awake(rank, std::max(stored + delay_[number], after(rank, begin_, taken)));
         begin_ = runs_.awake(rank, std::max(begin_, stored));
-        end_ = after(rank, seen, charges_.of(rank).step_overhead(), taking(number, step, rank));
+        const double copies = after(rank, seen, charges_.of(rank).step_overhead());
+        end_ = after(rank, copies, taking(number, step, rank));
+        note_copy(step, rank, copies);
         members_[index(rank)].receives_in_row = 0;
     }
 
@@ -357,11 +415,13 @@ private:
     std::vector<double> available_;
     std::vector<double> finished_;
     std::vector<double> delay_;     // by reading step
+    std::vector<double> slower_;    // by step: time that others add to its copy; may be empty
     std::vector<bool> is_fresh_;    // by sending step
     std::vector<bool> is_left_out_; // by step; empty if no message takes a copy along
     std::vector<std::vector<Activity>> activities_;
     double begin_ = 0; // of the step being performed or completed
     double end_ = 0;
+    Copy copy_; // of that step, until somebody asks for it
 };
 
 } // namespace corymb::sim

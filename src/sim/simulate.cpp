@@ -4,10 +4,13 @@
 #include "plan/shape.hpp"
 #include "sim/makespan.hpp"
 #include "sim/replay.hpp"
+#include "sim/shared_copies.hpp"
+#include "sim/timed_replay.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/simulate.hpp>
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -21,13 +24,26 @@ class OnOneMachine {
 public:
     OnOneMachine(const Plan& plan, const Machine& machine, std::span<const int> placement,
                  std::uint64_t bytes)
-        : placement_(placement.begin(), placement.end()), bytes_(bytes), matching_(plan),
-          charges_(machine, placement_, bytes), unit_ns_(sim::unit_ns(machine)) {}
+        : machine_(machine), placement_(placement.begin(), placement.end()), bytes_(bytes),
+          matching_(plan), charges_(machine, placement_, bytes), unit_ns_(sim::unit_ns(machine)) {}
 
     [[nodiscard]] const sim::Charges& of(Rank) const noexcept { return charges_; }
+    [[nodiscard]] static int node(Rank) noexcept { return 0; }
 
     template <class Runs>
     [[nodiscard]] Timeline replay(const Runs& runs, bool with_activities) const {
+        if (!machine_.shared.empty()) {
+            sim::SharedCopies copies(bytes_, matching_.step_count());
+            for (const int pu : placement_) {
+                copies.add_rank(machine_, 0, pu);
+            }
+            if (copies.matter()) {
+                constexpr double without_limit = std::numeric_limits<double>::infinity();
+                return *sim::TimedReplay(matching_, *this, {}, bytes_, with_activities, runs,
+                                         &copies)
+                            .run(without_limit);
+            }
+        }
         sim::Replay replay(matching_, *this, bytes_, with_activities, runs);
         plan::Execution(matching_, replay).run();
         return std::move(replay).timeline();
@@ -37,6 +53,7 @@ public:
     }
 
 private:
+    const Machine& machine_;
     std::vector<int> placement_;
     std::uint64_t bytes_;
     plan::Matching matching_;

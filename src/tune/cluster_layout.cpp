@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -69,8 +70,19 @@ nodes::Layout layout_of(const Cluster& cluster, std::span<const NodePlace> place
                         std::uint64_t bytes) {
     std::vector<int> node_of_rank;
     std::ranges::transform(places, std::back_inserter(node_of_rank), &NodePlace::node);
-    return nodes::Layout(node_of_rank, message_ns_of_nodes(cluster, bytes),
+    nodes::Layout layout(node_of_rank, message_ns_of_nodes(cluster, bytes),
                          seats_of(cluster, places));
+    layout.readers_begin_apart = std::ranges::any_of(cluster.kinds, [](const NodeKind& kind) {
+        return std::ranges::any_of(kind.machine.shared, [](const SharedResource& shared) {
+            return shared.use != SharedUse::word;
+        });
+    });
+    if (layout.seated) {
+        nodes::Layout seated = *layout.seated;
+        seated.readers_begin_apart = layout.readers_begin_apart;
+        layout.seated = std::make_shared<const nodes::Layout>(std::move(seated));
+    }
+    return layout;
 }
 
 } // namespace corymb

@@ -303,6 +303,7 @@ FUNCTIONS: dict[str, Callable[[], Arguments]] = {
     "cached_noise_path": lambda: (),
     "choose_mailbox": lambda: (machine(), 4),
     "choose_multicast": lambda: (machine(),),
+    "counter_barrier": lambda: (machine(), [0, 1]),
     "discover_topology": lambda: (),
     "export_hwloc_distances": lambda: (machine(), "distances.xml"),
     "gallery_names": lambda: (),

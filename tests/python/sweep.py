@@ -147,10 +147,11 @@ def models() -> list[Any]:
     member.join()
     token = me.call(print)
     level = {"level": "L1", "working_set_bytes": 1, "read_gbs": 1, "write_gbs": 1, "copy_gbs": 1}
-    measured = json.loads(machine.to_json()) | {"memory": [level]}
+    shared = {"use": "word", "scope": "machine", "origin": "assumed", "count": [2], "value": [9]}
+    measured = json.loads(machine.to_json()) | {"memory": [level], "shared": [shared]}
     made: list[Any] = [
         corymb.Machine.from_json(json.dumps(measured)), machine, mailbox, choice, choice.plan,
-        corymb.simulate_mailbox(machine, "ring"),
+        corymb.simulate_mailbox(machine, "ring"), corymb.counter_barrier(machine),
         corymb.choose_multicast(machine), corymb.simulate_multicast(machine, [1]),
         calls.cluster(), calls.cluster_choice(), corymb.usable_cpus(), corymb.probe_permissions(),
         corymb.spot_check(machine), corymb.simulate(choice.plan, machine, [0, 1]),

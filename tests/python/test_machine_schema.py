@@ -35,7 +35,7 @@ def test_fields_of_the_sample_are_valid(validator: jsonschema.Draft202012Validat
         model = json.loads((seeds / name).read_text())
         assert model["shared_line"]
         assert model["memory"]
-        assert name != "sample.json" or model["transfer"]
+        assert name != "sample.json" or (model["transfer"] and model["shared"])
         validator.validate(model)
 
 

@@ -109,6 +109,8 @@ def command(
     out = console.output(quiet=console.is_stdout(json))
     show(out, choice, chosen.machine, bytes_)
     clusters.show_noise(out, choice, chosen.machine.unit)
+    if op == "barrier" and all_:
+        _show_counter(out, choice, chosen.machine)
     if explain:
         clusters.explain_choice(out, choice, taken)
     if json is not None:
@@ -141,6 +143,17 @@ def show(out: Console, choice: corymb.PlanChoice, machine: corymb.Machine, size:
         tree = _tree(choice, machine, size)
         if tree is not None:
             out.print(tree)
+
+
+def _show_counter(out: Console, choice: corymb.PlanChoice, machine: corymb.Machine) -> None:
+    """What an OpenMP runtime's barrier would take; it is no plan."""
+    counter = corymb.counter_barrier(machine, choice.placement)
+    ratio = f", {counter.total / choice.predicted:.2f} x" if choice.predicted > 0 else ""
+    out.print(
+        f"for comparison, central counter: {counter.total:.1f} {machine.unit}{ratio} "
+        f"(all have changed it after {counter.arrival:.1f}, {counter.origin}; "
+        f"the last has seen the word {counter.release:.1f} later)"
+    )
 
 
 def _bound(choice: corymb.PlanChoice, machine: corymb.Machine) -> str:

@@ -209,6 +209,22 @@ void check_matrix(const char* name, const std::vector<float>& matrix, std::size_
     }
 }
 
+void check_points(const std::string& field, const std::vector<int>& count,
+                  const std::vector<double>& value) {
+    if (count.empty() || count.size() != value.size()) {
+        fail(field, fmt::format("count and value must have the same number of entries, and at "
+                                "least one; have {} and {}",
+                                count.size(), value.size()));
+    }
+    for (std::size_t k = 0; k < count.size(); ++k) {
+        if (count[k] <= (k == 0 ? 0 : count[k - 1])) {
+            fail(fmt::format("{}.count[{}]", field, k),
+                 fmt::format("must be >= 1 and grow, is {}", count[k]));
+        }
+        check_time(fmt::format("{}.value[{}]", field, k), value[k]);
+    }
+}
+
 void check_curves(const char* name, const std::vector<Curve>& curves, std::size_t classes) {
     for (std::size_t i = 0; i < curves.size(); ++i) {
         const Curve& curve = curves[i];
@@ -218,17 +234,29 @@ void check_curves(const char* name, const std::vector<Curve>& curves, std::size_
                                                     "is {}",
                                                     classes, curve.pair_class));
         }
-        if (curve.count.empty() || curve.count.size() != curve.value.size()) {
-            fail(field, fmt::format("count and value must have the same number of entries, and at "
-                                    "least one; have {} and {}",
-                                    curve.count.size(), curve.value.size()));
+        check_points(field, curve.count, curve.value);
+    }
+}
+
+/// A rate of nothing would be a copy that never ends.
+void check_shared(const std::vector<SharedResource>& shared) {
+    for (std::size_t i = 0; i < shared.size(); ++i) {
+        const SharedResource& resource = shared[i];
+        const std::string field = fmt::format("shared[{}]", i);
+        check_points(field, resource.count, resource.value);
+        const bool is_word = resource.use == SharedUse::word;
+        if (resource.from_bytes < 0 || (is_word && resource.from_bytes > 0)) {
+            fail(field + ".from_bytes",
+                 fmt::format("must be {}, is {}", is_word ? "0" : ">= 0", resource.from_bytes));
         }
-        for (std::size_t k = 0; k < curve.count.size(); ++k) {
-            if (curve.count[k] <= (k == 0 ? 0 : curve.count[k - 1])) {
-                fail(fmt::format("{}.count[{}]", field, k),
-                     fmt::format("must be >= 1 and grow, is {}", curve.count[k]));
+        for (std::size_t k = 0; k < resource.value.size() && !is_word; ++k) {
+            if (!(resource.value[k] > 0)) {
+                fail(fmt::format("{}.value[{}]", field, k),
+                     "must be above 0: it is 10^9 bytes per second");
             }
-            check_time(fmt::format("{}.value[{}]", field, k), curve.value[k]);
+        }
+        if (resource.use == SharedUse::copies_between && resource.scope == Scope::machine) {
+            fail(field + ".scope", "must not be \"machine\": copies have to go between two parts");
         }
     }
 }
@@ -321,6 +349,7 @@ void Machine::check() const {
     check_curves("exchange", exchange, classes.size());
     check_curves("transfer", transfer, classes.size());
     check_memory(memory);
+    check_shared(shared);
     check_access(access, classes.size());
     check_time("step_overhead", step_overhead);
     check_quality(quality);

@@ -36,6 +36,16 @@ void check_shape(const NodeShape& shape, const std::string& field) {
     require_positive(field + ".near_ns", shape.near_ns);
     require_positive(field + ".far_ns", shape.far_ns);
     require_positive(field + ".copy_gbs", shape.copy_gbs);
+    const int cores = shape.packages * shape.cores;
+    if (shape.controllers < 0 || (shape.controllers > 0 && cores % shape.controllers != 0)) {
+        refuse(field + ".controllers",
+               fmt::format("must divide the {} cores, or be 0, is {}", cores, shape.controllers));
+    }
+    if (shape.controllers > 0) {
+        require_positive(field + ".controller_gbs", shape.controller_gbs);
+    } else if (shape.controller_gbs != 0) {
+        refuse(field + ".controller_gbs", "needs \"controllers\", their number");
+    }
 }
 
 /// Each rank of a node on a PU of its own.
@@ -80,6 +90,9 @@ Machine machine_of(const NodeShape& shape) {
             Pu pu;
             pu.cpu = pu.core = package * shape.cores + core;
             pu.package = package;
+            if (shape.controllers > 0) {
+                pu.numa = pu.core / (shape.packages * shape.cores / shape.controllers);
+            }
             machine.topology.pus.push_back(pu);
             machine.group.push_back(package);
         }
@@ -93,6 +106,14 @@ Machine machine_of(const NodeShape& shape) {
     }
     machine.memory = {
         {"dram", std::int64_t{1} << 30, shape.copy_gbs, shape.copy_gbs, shape.copy_gbs}};
+    if (shape.controllers > 0) {
+        machine.shared = {{SharedUse::copies_from,
+                           Scope::numa,
+                           DataOrigin::assumed,
+                           0,
+                           {1},
+                           {shape.controller_gbs}}};
+    }
     return machine;
 }
 

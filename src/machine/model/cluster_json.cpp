@@ -27,13 +27,16 @@ double number_or(const JsonView& view, std::string_view key, double otherwise) {
 }
 
 NodeShape shape(const JsonView& view) {
-    view.allow_only({"packages", "cores", "near_ns", "far_ns", "copy_gbs"});
+    view.allow_only(
+        {"packages", "cores", "near_ns", "far_ns", "copy_gbs", "controllers", "controller_gbs"});
     NodeShape out;
     out.packages = whole_or(view, "packages", out.packages);
     out.cores = static_cast<int>(view.at("cores").integer(0, int_max));
     out.near_ns = number_or(view, "near_ns", out.near_ns);
     out.far_ns = number_or(view, "far_ns", out.far_ns);
     out.copy_gbs = number_or(view, "copy_gbs", out.copy_gbs);
+    out.controllers = whole_or(view, "controllers", out.controllers);
+    out.controller_gbs = number_or(view, "controller_gbs", out.controller_gbs);
     return out;
 }
 
@@ -109,12 +112,16 @@ nlohmann::ordered_json json_of(const NodeKind& kind) {
         return {{"gallery", kind.gallery}};
     }
     const NodeShape& made = kind.shape;
-    return {{"shape",
-             {{"packages", made.packages},
-              {"cores", made.cores},
-              {"near_ns", made.near_ns},
-              {"far_ns", made.far_ns},
-              {"copy_gbs", made.copy_gbs}}}};
+    nlohmann::ordered_json shape{{"packages", made.packages},
+                                 {"cores", made.cores},
+                                 {"near_ns", made.near_ns},
+                                 {"far_ns", made.far_ns},
+                                 {"copy_gbs", made.copy_gbs}};
+    if (made.controllers > 0) {
+        shape["controllers"] = made.controllers;
+        shape["controller_gbs"] = made.controller_gbs;
+    }
+    return {{"shape", std::move(shape)}};
 }
 
 nlohmann::ordered_json json_of(const Network& network) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <corymb/doubts.hpp>
 
+#include "machine/model/shared_names.hpp"
+
 #include <corymb/cluster.hpp>
 #include <corymb/machine.hpp>
 
@@ -8,10 +10,60 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace corymb {
+
+namespace {
+
+std::string kind_of(const SharedResource& shared) {
+    return fmt::format("{} {}", name_of(shared.use, shared_use_names),
+                       name_of(shared.scope, scope_names));
+}
+
+/// What the model does not know about ranks that use something at the same time.
+void doubt_what_is_shared(const Machine& machine, std::vector<std::string>& found) {
+    const auto has = [&](SharedUse use) {
+        return std::ranges::any_of(
+            machine.shared, [use](const SharedResource& shared) { return shared.use == use; });
+    };
+    if (machine.size() < 2) {
+        return;
+    }
+    const bool has_links =
+        std::ranges::any_of(machine.topology.pus, [](const Pu& pu) { return pu.package > 0; });
+    std::string lacking;
+    const auto add = [&lacking](std::string_view text) {
+        lacking += (lacking.empty() ? "" : ", ") + std::string(text);
+    };
+    if (!has(SharedUse::copies_from)) {
+        add("memory controllers and caches");
+    }
+    if (has_links && !has(SharedUse::copies_between)) {
+        add("links between packages");
+    }
+    if (!has(SharedUse::word)) {
+        add("words that all change");
+    }
+    if (!lacking.empty()) {
+        found.push_back(fmt::format("Lacks what ranks share: {}. Ranks that use them at the same "
+                                    "time are not slowed down.",
+                                    lacking));
+    }
+    std::string assumed;
+    for (const SharedResource& shared : machine.shared) {
+        if (shared.origin == DataOrigin::assumed) {
+            assumed += (assumed.empty() ? "" : ", ") + kind_of(shared);
+        }
+    }
+    if (!assumed.empty()) {
+        found.push_back(fmt::format("Assumed of what ranks share: {}.", assumed));
+    }
+}
+
+} // namespace
 
 std::vector<std::string> doubts(const Machine& machine) {
     const Quality& quality = machine.quality;
@@ -33,6 +85,7 @@ std::vector<std::string> doubts(const Machine& machine) {
     if (!quality.pinned) {
         found.emplace_back("Threads could not be bound to CPUs while measuring.");
     }
+    doubt_what_is_shared(machine, found);
     found.insert(found.end(), quality.remarks.begin(), quality.remarks.end());
     const auto& disagreements = machine.topology.disagreements;
     found.insert(found.end(), disagreements.begin(), disagreements.end());

@@ -2,11 +2,13 @@
 // The reading half of the file format "corymb-machine/1" (docs/model.md). Here every field gets its
 // type and range; what fields must be among each other is left to Machine::check().
 #include "base/json.hpp"
+#include "machine/model/shared_names.hpp"
 
 #include <corymb/machine.hpp>
 
 #include <fmt/format.h>
 
+#include <array>
 #include <limits>
 
 namespace corymb {
@@ -127,6 +129,20 @@ std::vector<float> matrix(const JsonView& root, std::string_view key, std::size_
     return out;
 }
 
+/// The value that the text names.
+template <class Value, std::size_t size>
+Value named(const JsonView& view, const std::array<Named<Value>, size>& names) {
+    const std::string text = view.text();
+    std::string known;
+    for (const Named<Value>& one : names) {
+        if (one.name == text) {
+            return one.value;
+        }
+        known += fmt::format("{}\"{}\"", known.empty() ? "" : ", ", one.name);
+    }
+    view.fail("must be one of " + known);
+}
+
 std::vector<Curve> curves(const JsonView& root, std::string_view key) {
     const auto view = root.find(key);
     std::vector<Curve> out(view ? view->size() : 0);
@@ -154,6 +170,26 @@ std::vector<MemoryLevel> memory_levels(const JsonView& root) {
         out[i].read_gbs = field.at("read_gbs").number(0);
         out[i].write_gbs = field.at("write_gbs").number(0);
         out[i].copy_gbs = field.at("copy_gbs").number(0);
+    }
+    return out;
+}
+
+std::vector<SharedResource> shared_resources(const JsonView& root) {
+    const auto view = root.find("shared");
+    std::vector<SharedResource> out(view ? view->size() : 0);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        const JsonView field = (*view)[i];
+        field.allow_only({"use", "scope", "origin", "from_bytes", "count", "value"});
+        out[i].use = named(field.at("use"), shared_use_names);
+        out[i].scope = named(field.at("scope"), scope_names);
+        out[i].origin = named(field.at("origin"), data_origin_names);
+        const auto least = field.find("from_bytes");
+        out[i].from_bytes = least ? least->integer(0, count_max) : 0;
+        out[i].count = field.at("count").integers(1);
+        const JsonView values = field.at("value");
+        for (std::size_t k = 0; k < values.size(); ++k) {
+            out[i].value.push_back(values[k].number(0));
+        }
     }
     return out;
 }
@@ -233,11 +269,11 @@ Machine machine_from_json(std::string_view text) {
     const JsonDocument document(text, Errc::invalid_model);
     const JsonView root = document.root();
     check_schema(root); // First: the other complaints make no sense about another kind of file.
-    root.allow_only({"schema",     "name",    "source",        "created",      "assumption",
-                     "unit",       "unit_ns", "fingerprint",   "quality",      "topology",
-                     "classes",    "group",   "group_class",   "send",         "receive",
-                     "send_batch", "fan_out", "receive_batch", "shared_line",  "exchange",
-                     "transfer",   "memory",  "access",        "step_overhead"});
+    root.allow_only({"schema",     "name",    "source",        "created",     "assumption",
+                     "unit",       "unit_ns", "fingerprint",   "quality",     "topology",
+                     "classes",    "group",   "group_class",   "send",        "receive",
+                     "send_batch", "fan_out", "receive_batch", "shared_line", "exchange",
+                     "transfer",   "memory",  "shared",        "access",      "step_overhead"});
     Machine machine;
     machine.name = text_or_empty(root, "name");
     machine.source = text_or_empty(root, "source");
@@ -263,6 +299,7 @@ Machine machine_from_json(std::string_view text) {
     machine.exchange = curves(root, "exchange");
     machine.transfer = curves(root, "transfer");
     machine.memory = memory_levels(root);
+    machine.shared = shared_resources(root);
     if (const auto view = root.find("access")) {
         machine.access = access(*view);
     }

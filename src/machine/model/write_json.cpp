@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The writing half of the file format "corymb-machine/1" (docs/model.md).
 #include "base/json.hpp"
+#include "machine/model/shared_names.hpp"
 
 #include <corymb/machine.hpp>
 
@@ -121,6 +122,19 @@ ordered_json memory_levels(const std::vector<MemoryLevel>& memory) {
     return out;
 }
 
+ordered_json shared_resources(const std::vector<SharedResource>& shared) {
+    ordered_json out = ordered_json::array();
+    for (const SharedResource& of : shared) {
+        out.push_back({{"use", name_of(of.use, shared_use_names)},
+                       {"scope", name_of(of.scope, scope_names)},
+                       {"origin", name_of(of.origin, data_origin_names)},
+                       {"from_bytes", of.from_bytes},
+                       {"count", of.count},
+                       {"value", of.value}});
+    }
+    return out;
+}
+
 ordered_json access_costs(const AccessCosts& of) {
     const auto cost = [](const AccessCost& one) -> ordered_json {
         return {{"write", one.write}, {"gap", one.gap}, {"read", one.read}};
@@ -184,6 +198,9 @@ std::string to_json(const Machine& machine) {
         out["transfer"] = curves(machine.transfer);
     }
     out["memory"] = memory_levels(machine.memory);
+    if (!machine.shared.empty()) {
+        out["shared"] = shared_resources(machine.shared);
+    }
     if (machine.access.present()) {
         out["access"] = access_json(machine.access);
     }

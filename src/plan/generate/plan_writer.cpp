@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -303,10 +304,32 @@ void PlanWriter::store(std::span<const Gift> gifts) {
     for (const Gift& gift : gifts) {
         ordinals.push_back(is_empty(gift) ? 0 : publish(gift.from, gift.blocks));
     }
+    const auto read_one = [&](std::size_t gift, Rank member) {
+        if (!is_empty(gifts[gift]) && member != gifts[gift].from) {
+            read(member, gifts[gift].from, gifts[gift].blocks, ordinals[gift]);
+        }
+    };
+    if (!readers_begin_apart_) {
+        for (std::size_t i = 0; i < gifts.size(); ++i) {
+            for (const Rank member : gifts[i].members) {
+                read_one(i, member);
+            }
+        }
+        return;
+    }
+    using Members = std::pair<Rank, std::size_t>; // The first one and the number tell groups apart.
+    std::map<Members, std::vector<std::size_t>> gifts_of;
     for (std::size_t i = 0; i < gifts.size(); ++i) {
-        for (const Rank member : gifts[i].members) {
-            if (!is_empty(gifts[i]) && member != gifts[i].from) {
-                read(member, gifts[i].from, gifts[i].blocks, ordinals[i]);
+        if (!is_empty(gifts[i])) {
+            gifts_of[{gifts[i].members.front(), gifts[i].members.size()}].push_back(i);
+        }
+    }
+    for (const auto& [group, list] : gifts_of) {
+        const std::span<const Rank> members = gifts[list.front()].members;
+        for (std::size_t place = 0; place < members.size(); ++place) {
+            const std::size_t begin = place * list.size() / members.size();
+            for (std::size_t turn = 0; turn < list.size(); ++turn) {
+                read_one(list[(begin + turn) % list.size()], members[place]);
             }
         }
     }

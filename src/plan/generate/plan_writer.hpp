@@ -92,6 +92,9 @@ public:
     /// Each gift goes around its members, all at once: by a store that they read if the transport
     /// is pull, otherwise down binomial trees. In a barrier, gifts are notifications.
     void give(std::span<const Gift> gifts);
+    /// Whether members of gifts that they read at once begin with different ones, each with those
+    /// whose givers stand nearest before it among the members.
+    void let_readers_begin_apart(bool apart) noexcept { readers_begin_apart_ = apart; }
     /// None of the members goes on before all of them have come here (dissemination). Acknowledges
     /// for all at once.
     void barrier(std::span<const Rank> members);
@@ -123,6 +126,7 @@ private:
     Mechanism via_;
     std::span<const int> node_of_rank_;
     std::vector<std::uint32_t> publications_; // by rank, so far
+    bool readers_begin_apart_ = false;
 };
 
 /// Places of a buffer, from `first` on.

@@ -87,6 +87,10 @@ struct Layout {
     /// numbered.
     std::shared_ptr<const Layout> seated;
     std::vector<double> distance; ///< Seats::distance, for a seated layout.
+    /// Ranks that read from several leaders begin with different ones, so that they do not all use
+    /// one memory controller at once. For machines that say what ranks share: where one cache holds
+    /// all, ranks had better read the same at the same time.
+    bool readers_begin_apart = false;
 
     /// `message_ns` is the cost of a message of each node; empty: all are equal.
     explicit Layout(std::span<const int> node_of_rank, std::span<const double> message_ns = {},

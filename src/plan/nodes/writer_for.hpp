@@ -16,7 +16,10 @@ namespace corymb::nodes {
                                            const Scheme& scheme, std::uint64_t bytes,
                                            std::uint32_t blocks, Rank root = 0) {
     const Mechanism via = scheme.inside == Inside::shared ? Mechanism::pull : Mechanism::cells;
-    return {op, layout.size(), root, {via, blocks, bytes}, name_of(scheme), layout.node_of_rank};
+    PlanWriter writer(op, layout.size(), root, {via, blocks, bytes}, name_of(scheme),
+                      layout.node_of_rank);
+    writer.let_readers_begin_apart(layout.readers_begin_apart);
+    return writer;
 }
 
 } // namespace corymb::nodes

@@ -62,6 +62,22 @@ TEST(ClusterModel, ReadsWhatItWrites) {
     EXPECT_EQ(back.kinds[1].machine.size(), 36);
 }
 
+TEST(ClusterModel, ReadsControllersOfShapes) {
+    Cluster cluster = small_cluster();
+    cluster.kinds[0] = NodeKind::of_shape({2, 8, 100, 250, 8, 4, 12});
+    const std::string text = to_json(cluster);
+    const Cluster back = cluster_from_json(text);
+    EXPECT_EQ(to_json(back), text);
+    EXPECT_EQ(back.kinds[0].shape, cluster.kinds[0].shape);
+    const Machine& machine = back.kinds[0].machine;
+    machine.check();
+    EXPECT_EQ(machine.topology.pus[3].numa, 0);
+    EXPECT_EQ(machine.topology.pus[4].numa, 1);
+    ASSERT_EQ(machine.shared.size(), 1u);
+    EXPECT_EQ(machine.shared[0].value, std::vector<double>{12});
+    EXPECT_EQ(machine.shared[0].origin, DataOrigin::assumed);
+}
+
 TEST(ClusterModel, HasMachinesOfItsOwnAndRanksAnywhereOnThem) {
     Cluster cluster = small_cluster();
     Machine machine = gallery_machine("epyc-9654-2s-192c");
@@ -114,6 +130,10 @@ TEST(ClusterModel, RefusesFilesNamingTheField) {
         {"\"machine\":1", "\"machine\":2", "nodes[1].machine"},
         {"\"packages\":2", "\"packages\":0", "machines[0].shape.packages"},
         {"\"cores\":8", "\"cores\":1000000000", "machines[0].shape.cores"},
+        {"\"cores\":8", "\"cores\":8,\"controllers\":3,\"controller_gbs\":5",
+         "machines[0].shape.controllers: must divide the 16 cores"},
+        {"\"cores\":8", "\"cores\":8,\"controllers\":4", "machines[0].shape.controller_gbs"},
+        {"\"cores\":8", "\"cores\":8,\"controller_gbs\":4", "machines[0].shape.controller_gbs"},
         {"xeon-w9", "xeon-w8", "machines[1].gallery"},
         {"\"gallery\":", "\"model\":{},\"gallery\":", "\"shape\" and \"model\""},
         {"\"gallery\":\"xeon-w9-3475x-sapphirerapids-1s-36c\"", "\"model\":{\"schema\":1}",

@@ -291,6 +291,38 @@ TEST(Check, Matrices) {
     }
 }
 
+TEST(Check, WhatRanksShare) {
+    for (const Break& broken : std::vector<Break>{
+             {"shared[0]",
+              [](Machine& m) {
+                  m.shared[0].value.pop_back();
+              }},
+             {"shared[0].count[1]",
+              [](Machine& m) {
+                  m.shared[0].count[1] = 1;
+              }},
+             {"shared[0].value[1]",
+              [](Machine& m) {
+                  m.shared[0].value[1] = 0;
+              }},
+             {"shared[0].from_bytes",
+              [](Machine& m) {
+                  m.shared[0].from_bytes = -1;
+              }},
+             {"shared[1].from_bytes",
+              [](Machine& m) {
+                  m.shared[1].from_bytes = 64;
+              }},
+             {"shared[0].scope",
+              [](Machine& m) {
+                  m.shared[0].use = SharedUse::copies_between;
+                  m.shared[0].scope = Scope::machine;
+              }},
+         }) {
+        expect_refused(broken);
+    }
+}
+
 TEST(Check, CurvesAndMemory) {
     for (const Break& broken : std::vector<Break>{
              {"send_batch[0].pair_class",

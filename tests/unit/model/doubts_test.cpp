@@ -42,6 +42,23 @@ TEST(Doubts, AreSentencesOfAllThatTheModelSaysOfItself) {
     EXPECT_EQ(doubts(machine).size(), 6u);
 }
 
+TEST(Doubts, SayWhatIsUnknownOrAssumedOfWhatRanksShare) {
+    Machine machine;
+    machine.topology.pus = {{.cpu = 0, .package = 0}, {.cpu = 1, .package = 1}};
+    EXPECT_EQ(doubts(machine),
+              (Texts{"Lacks what ranks share: memory controllers and caches, links between "
+                     "packages, words that all change. Ranks that use them at the same time are "
+                     "not slowed down."}));
+    machine.shared = {{SharedUse::copies_from, Scope::numa, DataOrigin::measured, 0, {1}, {9}},
+                      {SharedUse::copies_between, Scope::package, DataOrigin::assumed, 0, {1}, {9}},
+                      {SharedUse::word, Scope::machine, DataOrigin::measured, 0, {2}, {90}}};
+    EXPECT_EQ(doubts(machine), (Texts{"Assumed of what ranks share: copies-between package."}));
+    machine.shared.pop_back();
+    EXPECT_EQ(doubts(machine).front(),
+              "Lacks what ranks share: words that all change. Ranks that use them at the same time "
+              "are not slowed down.");
+}
+
 TEST(Doubts, OfAClusterAreSaidOnce) {
     NodeKind noisy;
     noisy.machine.quality.remarks = {"Shared.", "Own."};

@@ -47,6 +47,18 @@ void expect_same(const std::vector<Curve>& a, const std::vector<Curve>& b) {
     }
 }
 
+void expect_same(const std::vector<SharedResource>& a, const std::vector<SharedResource>& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        EXPECT_EQ(a[i].use, b[i].use);
+        EXPECT_EQ(a[i].scope, b[i].scope);
+        EXPECT_EQ(a[i].origin, b[i].origin);
+        EXPECT_EQ(a[i].from_bytes, b[i].from_bytes);
+        EXPECT_EQ(a[i].count, b[i].count);
+        EXPECT_EQ(a[i].value, b[i].value);
+    }
+}
+
 void expect_same(const Quality& a, const Quality& b) {
     EXPECT_EQ(a.noisy, b.noisy);
     EXPECT_EQ(a.unstable_topology, b.unstable_topology);
@@ -94,6 +106,7 @@ void expect_same(const Machine& a, const Machine& b) {
     expect_same(a.shared_line, b.shared_line);
     expect_same(a.exchange, b.exchange);
     expect_same(a.transfer, b.transfer);
+    expect_same(a.shared, b.shared);
     ASSERT_EQ(a.memory.size(), b.memory.size());
     for (std::size_t i = 0; i < a.memory.size(); ++i) {
         EXPECT_EQ(a.memory[i].level, b.memory[i].level);

@@ -41,6 +41,9 @@ inline Machine sample_machine() {
     machine.exchange = {{0, {1}, {21}}, {1, {1}, {44}}};
     machine.transfer = {{1, {65536, 1 << 20}, {5000, 120000.5}}};
     machine.memory = {{"l1", 16384, 100, 50, 40.5}, {"dram", 1 << 28, 10, 8, 6}};
+    machine.shared = {
+        {SharedUse::copies_from, Scope::l3, DataOrigin::measured, 4096, {1, 2}, {10, 15.5}},
+        {SharedUse::word, Scope::machine, DataOrigin::assumed, 0, {2, 4}, {60, 180}}};
     machine.step_overhead = 1.25;
     machine.quality = {true, true, false, 0.04, 0.01, 0.42, 19.8, 30, {"A remark."}};
     return machine;
