@@ -36,8 +36,8 @@ struct Copy {
 
 /// A visitor of plan::Execution that gives every step its times.
 /// `Costs` has `of(rank)`: the Charges of the machine that a rank is on. `Runs` says when ranks
-/// run: Undisturbed or Interruptions. If copies may be slowed down (`knows_copies`), the caller asks
-/// for the copy of each step that is to be completed, and completes it by `complete_slower`.
+/// run: Undisturbed or Interruptions. If copies may be slowed down (`knows_copies`), the caller
+/// asks for the copy of each step that is to be completed, and completes it by `complete_slower`.
 template <class Costs, class Runs = Undisturbed>
 class Replay {
 public:

@@ -9,6 +9,8 @@
 #include "machine/discover/noise.hpp"
 #include "machine/discover/pair_table.hpp"
 #include "machine/discover/sentinels.hpp"
+#include "machine/discover/shared_probe.hpp"
+#include "machine/discover/shared_resources.hpp"
 #include "machine/discover/stream_probe.hpp"
 #include "machine/discover/survey.hpp"
 #include "machine/discover/this_machine.hpp"
@@ -59,6 +61,7 @@ public:
             pairs();
         }
         bandwidth();
+        shared_resources();
         if (transfers_) {
             transfers(bandwidth_until);
             machine_.transfer = transfers_->curves();
@@ -249,6 +252,31 @@ private:
             remark("No memory bandwidth: the time was up before it. The simulator takes "
                    "10 GB/s; measure again with a larger budget, or when less else runs.");
         }
+    }
+
+    void shared_resources() {
+        if (!machine_.quality.pinned || machine_.size() < 2 || !here_.handle) {
+            return;
+        }
+        enter(curves_until, "what CPUs share");
+        SharedProbe probe(crew_);
+        const SharedTimes times{[&](int home, std::span<const int> cpus, std::int64_t bytes) {
+                                    return probe.copies(home, cpus, bytes);
+                                },
+                                [&](int owner, std::span<const int> cpus, std::int64_t bytes) {
+                                    return probe.readers(owner, cpus, bytes);
+                                },
+                                [&](std::span<const int> cpus) {
+                                    return probe.counter(cpus);
+                                }};
+        const int cpu = machine_.topology.pus.front().cpu;
+        const std::int64_t cache = cache_bytes(here_.handle.get(), cpu, 3);
+        machine_.shared = measured_shared_resources(
+            machine_, times, shared_sets(cache, available_memory()), [this](double expected_s) {
+                throw_if_refused();
+                return probe_.elapsed_s() + expected_s < end_s(bandwidth_until);
+            });
+        throw_if_refused();
     }
 
     /// The kernel moves threads away from a CPU that goes offline.
