@@ -14,9 +14,11 @@ import corymb
 
 Report = Callable[[float, str], Any]
 
-# Four packages of four cores and two adapters of InfiniBand DDR, 2 GB/s each, as in the paper. The
-# latencies are assumed: those of `corymb cluster`.
-NODE = {"packages": 4, "cores": 4}
+# Four packages of four cores, each with a memory controller, and two adapters of InfiniBand DDR of
+# 2 GB/s each, as in the paper. Assumed are latencies, as in `corymb cluster`, and rates of memory:
+# a core of that time copies some 3 GB/s, and a controller feeds two of them.
+NODE = {"packages": 4, "cores": 4, "copy_gbs": 3, "controllers": 4, "controller_gbs": 6}
+UNLIMITED = {**NODE, "controllers": 0, "controller_gbs": 0}
 NETWORK = {"start_up_ns": 2000, "message_gap_ns": 400, "stream_gbs": 2, "node_gbs": 4}
 SMALL, LARGE = 8, 64  # Nodes of 16 ranks.
 SIZES = tuple(2**power for power in range(3, 19))
@@ -26,8 +28,8 @@ LEADERS = (1, 2, 4)
 FLAT_RANKS, FLAT_BYTES = 128, 1024
 
 
-def cluster_of(nodes: int, ranks: int = 16) -> corymb.Cluster:
-    shape = NODE if ranks == 16 else {"packages": 1, "cores": ranks}
+def cluster_of(nodes: int, ranks: int = 16, node: dict[str, int] | None = None) -> corymb.Cluster:
+    shape = (node or NODE) if ranks == 16 else {"packages": 1, "cores": ranks, "copy_gbs": 3}
     document = {
         "schema": "corymb-cluster/1",
         "name": f"{nodes} x {ranks}",
@@ -104,6 +106,7 @@ def study(report: Report) -> Data:
         "node": NODE,
         "nodes": SMALL,
         "rows": by_size(cluster_of(SMALL), SIZES, report),
+        "unlimited": by_size(cluster_of(SMALL, node=UNLIMITED), SIZES, report),
         "large_nodes": LARGE,
         "large": by_size(cluster_of(LARGE), SIZES_OF_LARGE, report),
         "flat_bytes": FLAT_BYTES,
