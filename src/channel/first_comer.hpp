@@ -109,14 +109,17 @@ public:
             CORYMB_ASSERT(told <= all && told + ranks_ >= all);
             const bool is_last = told == all;
             const std::uint64_t mine = 2 * call + (is_last ? 1 : 0);
-            CORYMB_ASSERT(decided < 2 * call); // A call is decided once.
+            CORYMB_ASSERT(decided < 2 * call);                        // A call is decided once.
+            CORYMB_ASSERT(decided % 2 == 0 || decided / 2 == first_); // No call follows the end.
             if (term.decided.replace(decided, mine, std::memory_order_release)) { // P2 release
                 return is_last;
             }
             decided = term.decided.load(std::memory_order_acquire); // P2 acquire
         }
         CORYMB_ASSERT(decided / 2 >= call);
-        return decided == 2 * call + 1;
+        const bool is_end = decided == 2 * call + 1;
+        CORYMB_DEBUG_ASSERT(!is_end || Env::peek(term.told) == (number_ / 2 + 1) * ranks_);
+        return is_end;
     }
     /// The call is none, and is to be made again. Only after `ends` has returned false.
     void take_back() noexcept { --call_[parity()]; }

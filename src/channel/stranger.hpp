@@ -12,7 +12,7 @@
 //
 // Protocol: a rank that has lost a slice calls `note`. The pause is as long as the loss. If the
 //   stranger is still there at the end of a pause, the next pause is twice as long, up to
-//   `pauses_most` losses. So a neighbour that came once costs about two slices, and one that stays
+//   `tuning::pauses_most` losses. So a neighbour that came once costs about two slices, and one that stays
 //   costs one part in `pauses_most` of the time.
 //
 // Order: every access is relaxed. All of it is advice: a wrong answer costs time and nothing else.
@@ -21,6 +21,8 @@
 //
 // Checked by: tests/unit/channel/stranger_test.cpp, patience_test.cpp.
 #pragma once
+
+#include "channel/tuning.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -42,16 +44,13 @@ public:
         }
         const std::int64_t last = for_ns_.load(std::memory_order_relaxed);
         const bool has_stayed = now_ns - lost_ns - until <= last;
-        const std::int64_t pause = has_stayed ? std::min(2 * last, pauses_most * lost_ns) : lost_ns;
+        const std::int64_t pause =
+            has_stayed ? std::min(2 * last, tuning::pauses_most * lost_ns) : lost_ns;
         for_ns_.store(pause, std::memory_order_relaxed);
         until_ns_.store(now_ns + pause, std::memory_order_relaxed);
     }
 
 private:
-    /// Losses. Much less, and finding out costs a good part of the time; much more, and ranks sleep
-    /// long after the stranger has gone.
-    static constexpr std::int64_t pauses_most = 64;
-
     std::atomic<std::int64_t> until_ns_{0};
     std::atomic<std::int64_t> for_ns_{0};
 };

@@ -62,6 +62,11 @@ CORYMB_TUNED Tuned<std::int64_t> credit_most_ns{"channel/turns/credit_most_ns", 
 CORYMB_TUNED Tuned<std::int64_t> shared_for_ns{"channel/turns/shared_for_ns", 10'000'000, 0,
                                                Origin::reasoned};
 
+/// Longest pause in which ranks sleep because somebody else uses their CPU, in time slices lost to
+/// it. Reasoning: much shorter, and finding out costs a good part of the time; much longer, and
+/// ranks sleep long after the stranger has gone.
+CORYMB_TUNED Tuned<std::int64_t> pauses_most{"channel/turns/pauses_most", 64, 1, Origin::reasoned};
+
 // Averages that decide between yields and sleeps. With a neighbour on the CPU, waits that yield
 // take much longer than waits that sleep. In an MPI program, whose ranks poll between our
 // operations, yields are as long now and then, and sleeps take longer still.

@@ -2,6 +2,7 @@
 #include "cluster/node_program.hpp"
 
 #include "plan/copies.hpp"
+#include "plan/tuning.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/team.hpp>
@@ -79,7 +80,7 @@ Plan plan_of_node(NodePart&& part, const Home& home) {
         }
     }
     const std::uint32_t cells =
-        local.steps.size() <= plan::copying_ranks_most ? cell_slots_least : 0;
+        local.steps.size() <= tuning::copying_ranks_most ? cell_slots_least : 0;
     return plan::with_copies(std::move(local), cells, cell_slots_least);
 }
 

@@ -156,6 +156,7 @@ private:
         fields.node(slot, p).answers.store(call.number << position_bits | behind,
                                            std::memory_order_release); // P8 release
         const Position above = call.parent < size_ ? call.parent : call.parent - size_;
+        CORYMB_ASSERT(above < size_);
         auto& teller = fields.inbox(above).spot;
         teller.wake_if_parked();
         const auto holder = fields.head(slot).busy.load(std::memory_order_relaxed);

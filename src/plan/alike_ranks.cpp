@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "plan/alike_ranks.hpp"
 
+#include "plan/tuning.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <map>
@@ -10,7 +12,6 @@ namespace corymb::plan {
 
 namespace {
 
-constexpr std::size_t ranks_most = 256; ///< Comparing more would take longer than many searches.
 constexpr Rank nobody = -1;
 
 std::size_t at(Rank rank) noexcept {
@@ -21,7 +22,8 @@ std::size_t at(Rank rank) noexcept {
 
 AlikeRanks::AlikeRanks(const Machine& machine, std::span<const int> placement)
     : size_(placement.size()) {
-    if (machine.group.empty() || size_ > ranks_most) {
+    if (machine.group.empty() ||
+        tuning::alike_ranks_most.decides(size_ > tuning::alike_ranks_most)) {
         return;
     }
     classes_.reserve(size_ * size_);

@@ -9,10 +9,6 @@
 
 namespace corymb::plan {
 
-/// Larger groups of processes do without copies, because channels of cells take memory for each two
-/// ranks.
-inline constexpr std::size_t copying_ranks_most = 16;
-
 /// The plan with copies: messages by pull of at most `cells` cells go through the channel of cells,
 /// where all of them have room at once in `cell_slots` slots; see Plan::copied_cells. If the plan
 /// acknowledges one by one, its signals and waits are marked as acknowledgements, which are left

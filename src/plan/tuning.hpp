@@ -30,6 +30,18 @@ CORYMB_TUNED Tuned<std::uint64_t> bruck_bytes_most{"plan/families/bruck_bytes_mo
 CORYMB_TUNED Tuned<std::uint64_t> sorted_run_bytes_most{"plan/families/sorted_run_bytes_most", 2048,
                                                         0, Origin::simulated};
 
+/// Larger groups of processes do without copies of short messages by pull. Reasoning: channels of
+/// cells take memory for each two ranks, at least 15 MiB among so many. Off, no group has them.
+CORYMB_TUNED Tuned<std::size_t> copying_ranks_most{"plan/families/copying_ranks_most", 16, 0,
+                                                   Origin::reasoned};
+
+// Roots that are alike.
+
+/// Among more ranks each root has a plan of its own. Reasoning: comparing more takes n^2 and longer
+/// than many searches.
+CORYMB_TUNED Tuned<std::size_t> alike_ranks_most{"plan/roots/alike_ranks_most", 256, 0,
+                                                 Origin::reasoned};
+
 // The annealed search. Kinds of its moves have shares of 2^16.
 
 /// Share of reattachments; the other moves exchange two ranks.

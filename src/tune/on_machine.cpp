@@ -4,6 +4,7 @@
 #include "plan/cost_view.hpp"
 #include "plan/generate/families.hpp"
 #include "plan/performed.hpp"
+#include "plan/tuning.hpp"
 #include "tune/plain.hpp"
 #include "tune/request.hpp"
 #include "tune/search.hpp"
@@ -70,12 +71,8 @@ public:
             std::erase_if(variants_, [](const Variant& variant) { return variant.blocks > 1; });
         }
         if (effort.plain) {
-            // Plans of more steps take long to simulate, and are seldom the best: payloads are cut
-            // so small only to fit short channels. An exchange of all with all has some steps for
-            // each pair.
-            constexpr std::size_t steps_of_rank = 128;
             const std::size_t ranks = request.placement.size();
-            steps_max_ = ranks * std::max(steps_of_rank, 4 * ranks);
+            steps_max_ = ranks * std::max(plain_steps_of_rank.value(), 4 * ranks);
         }
     }
 
@@ -267,7 +264,7 @@ private:
     /// than a copy by the kernel.
     [[nodiscard]] Plan with_best_copies(Plan plan) const {
         std::uint32_t best = 0;
-        if (machine_.kernel_copy.present() && plan.steps.size() <= plan::copying_ranks_most) {
+        if (machine_.kernel_copy.present() && plan.steps.size() <= tuning::copying_ranks_most) {
             const auto time = [&](const Plan& tried, std::uint32_t cells) {
                 return simulate(tried, machine_, request_.placement, cells * cell_bytes).makespan;
             };

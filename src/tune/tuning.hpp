@@ -26,6 +26,13 @@ CORYMB_TUNED Tuned<std::uint32_t> blocks_first{"tune/blocks/first", 16, 2, Origi
 CORYMB_TUNED Tuned<double> slowdown_in_blocks{"tune/blocks/slowdown", 1.5, unlimited,
                                               Origin::simulated};
 
+/// Steps a rank above which a plan that needs no search is not tried, though 4 for each other rank
+/// always are. Reasoning: longer plans take long to simulate and are seldom the best; payloads are
+/// cut so small only to fit short channels. An exchange of all with all has some steps for each
+/// pair.
+CORYMB_TUNED Tuned<std::size_t> plain_steps_of_rank{"tune/plain/steps_of_rank", 128, 1U << 30U,
+                                                    Origin::reasoned};
+
 // Schemes on several nodes.
 
 /// A scheme whose bound is so many times the best time so far is not simulated, unless every scheme
@@ -81,5 +88,14 @@ CORYMB_TUNED Tuned<double> uncached_cells{"tune/turns/uncached_cells", 1.45, 1, 
 /// an input that all ranks read stays there. 1.06 for parts of 512 KiB, 1.2 to 1.66 for longer
 /// ones.
 CORYMB_TUNED Tuned<double> forwarded_pull{"tune/turns/forwarded_pull", 1.2, 1, Origin::measured};
+
+/// Ranks up to which turns are counted over four operations and four orders of ranks, not one.
+/// Reasoning: what depends on the order evens out among many ranks, and counting takes long there.
+CORYMB_TUNED Tuned<std::size_t> turns_all_counted{"tune/turns/all_counted", 64, 1U << 20U,
+                                                  Origin::reasoned};
+/// Looks at steps that a count of turns may take. Reasoning: a second of CPU time. If hundreds of
+/// ranks all wait for each other, the rest of the run is like its beginning.
+CORYMB_TUNED Tuned<std::uint64_t> looks_most{"tune/turns/looks_most", 10'000'000, 1ULL << 40U,
+                                             Origin::reasoned};
 
 } // namespace corymb::tune

@@ -12,6 +12,7 @@
 #include "plan/places.hpp"
 #include "plan/shape.hpp"
 #include "plan/step_kind.hpp"
+#include "tune/tuning.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -24,8 +25,6 @@
 namespace corymb::tune {
 
 namespace {
-
-constexpr std::size_t many_ranks = 64; ///< From here on one operation is counted, not four.
 
 /// Runs a plan again and again, as programs call it, so that the steps a rank may do early count.
 class TurnsOfPlan {
@@ -44,8 +43,8 @@ public:
 
     /// Turns in a row of an operation; infinite if it never ends.
     double per_operation() {
-        const std::uint64_t before = ranks_ > many_ranks ? 1 : 2;
-        const std::uint64_t counted = ranks_ > many_ranks ? 1 : 4;
+        const std::uint64_t before = ranks_ > turns_all_counted ? 1 : 2;
+        const std::uint64_t counted = ranks_ > turns_all_counted ? 1 : 4;
         const double start = run_until(before);
         return std::isinf(start)
                    ? start
@@ -188,9 +187,6 @@ private:
     }
 
     static constexpr std::uint64_t ahead_most = 2 * line_slots; ///< Operations.
-    /// A bound of the work. If hundreds of ranks all wait for each other, the rest of the run is
-    /// like its beginning.
-    static constexpr std::uint64_t looks_most = 10'000'000;
 
     const plan::Matching& matching_;
     std::size_t ranks_;
@@ -211,7 +207,7 @@ double turns_in_a_row(const plan::Matching& matching, int cpus) {
     std::iota(order.begin(), order.end(), 0);
     Random random(ranks);
     double turns = 0;
-    const int orders = ranks > many_ranks ? 1 : 4;
+    const int orders = ranks > turns_all_counted ? 1 : 4;
     for (int i = 0; i < orders; ++i) {
         turns += TurnsOfPlan(matching, order, cpus).per_operation() / orders;
         for (std::size_t place = ranks; place > 1; --place) {
