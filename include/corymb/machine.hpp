@@ -123,6 +123,14 @@ struct AccessModel {
     [[nodiscard]] bool present() const noexcept { return !classes.empty(); }
 };
 
+/// A partition of the PUs that plans by levels follow in place of the topology's.
+struct GivenLevel {
+    std::string name;
+    std::vector<int> group; ///< By PU. Invariant: dense from 0.
+
+    bool operator==(const GivenLevel&) const = default;
+};
+
 /// How far the numbers can be trusted.
 struct Quality {
     bool noisy = false; ///< More than 5 % of the batches were dropped.
@@ -175,7 +183,10 @@ public:
     std::vector<Curve> transfer;
     std::vector<MemoryLevel> memory;
     std::vector<SharedResource> shared; ///< Empty: ranks that copy at once do not slow each other.
-    AccessModel access;                 ///< For machines without coherent caches only.
+    /// From coarse to fine, each within the groups of the one before. Empty: what the topology
+    /// says, or else the classes. See set_levels.
+    std::vector<GivenLevel> levels;
+    AccessModel access; ///< For machines without coherent caches only.
     /// When present, `pull` is charged as such copies: the ranks are processes. Teams of processes
     /// set it for their own planning; it is no part of the model file.
     KernelCopy kernel_copy;
@@ -201,6 +212,19 @@ public:
     /// matrix.
     void check() const;
 };
+
+/// Gives a machine the levels that plans by levels follow (trees by level, composed and hybrid
+/// plans), in place of all that its topology has. Other plans are not restricted. `levels` is one
+/// of
+/// - names out of "package", "numa", "die", "l3", "l2" and "core", from coarse to fine, with commas
+///   between them; what is not named is left out;
+/// - "none": all PUs are one group;
+/// - a file "corymb-levels/1" (docs/model.md): a name with a slash in it or ending in ".json".
+/// Throws Errc::unknown_name (no such level; says which there are), Errc::invalid_argument (empty,
+/// a level twice or that the topology does not know, one that does not lie within the one before, a
+/// CPU that no group or that two groups have), Errc::io with the path. The machine stays as it was
+/// then. O(levels * size log size).
+CORYMB_EXPORT void set_levels(Machine& machine, std::string_view levels);
 
 /// JSON form ("corymb-machine/1"); numbers keep enough digits to round-trip.
 CORYMB_EXPORT std::string to_json(const Machine& machine);

@@ -74,6 +74,11 @@ struct TeamOptions {
     /// equal on all ranks; teams made from this one count its ranks by themselves. 0: its ranks
     /// alone.
     int ranks_per_cpu = 0;
+    /// The machine's levels that default plans by levels follow, as for set_levels (machine.hpp).
+    /// Should be equal on all ranks: the one that plans first decides. Ranks that share CPUs are
+    /// all alike and have no levels. Empty: $CORYMB_LEVELS, or what the model says. Errors of
+    /// set_levels when the team is made, among processes when a rank plans.
+    std::string levels{};
 };
 
 /// Limits of one rank's calls, in place of the team's; see Team::limited.

@@ -136,6 +136,7 @@ def attach(
     patience: float = 0.0,
     deadline: float = 0.0,
     reproducible: bool = False,
+    levels: str = "",
 ) -> Team:
     """This process becomes one rank of a team of processes; returns when all are there.
 
@@ -145,7 +146,9 @@ def attach(
     for the other processes (0: $CORYMB_PATIENCE, or 60), `deadline` the longest wait of an
     operation (0: $CORYMB_DEADLINE, or 300). With `reproducible`, which all ranks give, reductions
     and scans combine in an order that depends on the ranks' numbers alone: floating-point results
-    are bitwise equal on every machine.
+    are bitwise equal on every machine. `levels` names the levels of the
+    machine that plans may follow, as in `Machine.with_levels` ("": $CORYMB_LEVELS, or the model's
+    own).
     """
     return Team(
         _core.attach(
@@ -156,5 +159,6 @@ def attach(
             patience=patience,
             deadline=deadline,
             reproducible=reproducible,
+            levels=levels,
         )
     )

@@ -10,12 +10,14 @@
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/filesystem.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
 #include <limits>
 #include <memory>
+#include <string>
 #include <utility>
 
 namespace corymb::python {
@@ -137,6 +139,16 @@ void bind_data(nb::class_<Machine>& machine) {
         .def_ro("group", &Machine::group, "Measured group of each PU, dense from 0.")
         .def_ro("memory", &Machine::memory)
         .def_ro("shared", &Machine::shared, "What ranks share when they use it at the same time.")
+        .def_prop_ro(
+            "levels",
+            [](const Machine& self) {
+                std::vector<std::pair<std::string, std::vector<int>>> levels;
+                for (const GivenLevel& level : self.levels) {
+                    levels.emplace_back(level.name, level.group);
+                }
+                return levels;
+            },
+            "Given levels, from coarse to fine: name, and group of each PU; see with_levels.")
         .def_ro("step_overhead", &Machine::step_overhead)
         .def_ro("quality", &Machine::quality)
         .def_prop_ro("pus", [](const Machine& self) { return self.topology.pus; })
@@ -221,6 +233,17 @@ void bind_forms(nb::class_<Machine>& machine) {
         .def_prop_ro(
             "has_access_model", [](const Machine& self) { return self.access.present(); },
             "The machine has no coherent caches; docs/messages.md.")
+        .def(
+            "with_levels",
+            [](const Machine& self, std::string_view levels) {
+                Machine machine = self;
+                set_levels(machine, levels);
+                return machine;
+            },
+            nb::arg("levels"), unlocked,
+            "The machine with these levels for plans by levels to follow: names out of package, "
+            "numa, die, l3, l2 and core, from coarse to fine, as in 'numa,l3'; 'none'; or a file "
+            "'corymb-levels/1' whose name has a slash or ends in .json (docs/model.md).")
         .def("sha256", &machine_sha256, unlocked, "Identifies the model in plans.")
         .def("check", &Machine::check, unlocked, "Verifies every invariant.")
         .def_static("gallery", &gallery_machine, nb::arg("name"), unlocked,

@@ -82,6 +82,7 @@ TeamOptions team_options(const corymb_options* given) {
     options.interrupted_every = time_of(known.interrupted_every_ns, "interrupted_every_ns");
     options.reproducible = known.reproducible != 0;
     options.ranks_per_cpu = known.ranks_per_cpu;
+    options.levels = known.levels != nullptr ? known.levels : "";
     return options;
 }
 

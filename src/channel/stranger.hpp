@@ -12,8 +12,8 @@
 //
 // Protocol: a rank that has lost a slice calls `note`. The pause is as long as the loss. If the
 //   stranger is still there at the end of a pause, the next pause is twice as long, up to
-//   `tuning::pauses_most` losses. So a neighbour that came once costs about two slices, and one that stays
-//   costs one part in `pauses_most` of the time.
+//   `tuning::pauses_most` losses. So a neighbour that came once costs about two slices, and one
+//   that stays costs one part in `pauses_most` of the time.
 //
 // Order: every access is relaxed. All of it is advice: a wrong answer costs time and nothing else.
 //

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -65,12 +66,13 @@ std::optional<plan::Likeness> turned(Rank rank, int size) {
 /// The ground of a team, found when it is first asked for. Thread-safe.
 class GroundWhenNeeded {
 public:
-    GroundWhenNeeded(std::vector<int> cpu_of_rank, Surroundings where)
-        : cpu_of_rank_(std::move(cpu_of_rank)), where_(std::move(where)) {}
+    GroundWhenNeeded(std::vector<int> cpu_of_rank, std::string levels, Surroundings where)
+        : cpu_of_rank_(std::move(cpu_of_rank)), levels_(std::move(levels)),
+          where_(std::move(where)) {}
     const Ground& get() {
         const std::lock_guard lock(mutex_);
         if (!ground_) {
-            ground_ = ground_of(cpu_of_rank_, where_);
+            ground_ = ground_of(cpu_of_rank_, levels_, where_);
         }
         return *ground_;
     }
@@ -116,6 +118,7 @@ public:
 private:
     std::mutex mutex_;
     std::vector<int> cpu_of_rank_;
+    std::string levels_;
     Surroundings where_;
     std::optional<Ground> ground_;
     std::shared_ptr<const Machine> inside_;
@@ -194,10 +197,15 @@ FairPlan fair_plan_on(GroundWhenNeeded& known, const PlanNeed& need) {
     return {*plan_on(known, need, {}), true};
 }
 
+std::string levels_of(const TeamOptions& options) {
+    const char* const otherwise = options.levels.empty() ? std::getenv("CORYMB_LEVELS") : nullptr;
+    return otherwise != nullptr ? otherwise : options.levels;
+}
+
 } // namespace
 
 DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where) {
-    auto known = std::make_shared<GroundWhenNeeded>(options.cpus, where);
+    auto known = std::make_shared<GroundWhenNeeded>(options.cpus, levels_of(options), where);
     if (where.cpus.empty()) {
         known->get(); // Measured with this thread's CPUs, and while no rank waits.
     }

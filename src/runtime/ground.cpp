@@ -24,20 +24,26 @@ namespace corymb::team {
 namespace {
 
 /// The model of this machine for the CPUs that all processes of a team may use together, or for the
-/// calling thread's if there are none; found once for each such set. A process bound to one CPU
-/// looks around for a moment as if it were not.
-std::shared_ptr<const Machine> this_machine(const std::vector<int>& cpus) {
+/// calling thread's if there are none, with the levels that are given; found once for each such
+/// set. A process bound to one CPU looks around for a moment as if it were not.
+std::shared_ptr<const Machine> this_machine(const std::vector<int>& cpus,
+                                            const std::string& levels) {
     static std::mutex mutex;
     // Never destroyed: a destructor of a static object of the program may need a plan.
-    static auto& known = *new std::map<std::vector<int>, std::shared_ptr<const Machine>>;
+    using Key = std::pair<std::vector<int>, std::string>;
+    static auto& known = *new std::map<Key, std::shared_ptr<const Machine>>;
     const std::lock_guard lock(mutex);
-    auto& machine = known[cpus.empty() ? affinity_mask() : cpus];
+    auto& machine = known[{cpus.empty() ? affinity_mask() : cpus, levels}];
     if (!machine) {
         const AffinityGuard guard;
         if (!cpus.empty()) {
             set_affinity_mask(cpus); // Refused: this process's part is all that it knows.
         }
-        machine = std::make_shared<const Machine>(discover::planning_model());
+        Machine found = discover::planning_model();
+        if (!levels.empty()) {
+            set_levels(found, levels);
+        }
+        machine = std::make_shared<const Machine>(std::move(found));
         explain_doubts(machine->name.empty() ? "this machine" : machine->name, doubts(*machine));
     }
     return machine;
@@ -165,11 +171,12 @@ std::vector<int> placement_of(const Machine& machine, const std::vector<int>& cp
 
 } // namespace
 
-Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where) {
+Ground ground_of(const std::vector<int>& cpu_of_rank, const std::string& levels,
+                 const Surroundings& where) {
     Ground ground;
     const auto cpus = where.cpus.empty() ? affinity_mask().size() : where.cpus.size();
-    if (!cpu_of_rank.empty() || static_cast<std::size_t>(where.size) <= cpus) {
-        ground.machine = this_machine(where.cpus);
+    if (!cpu_of_rank.empty() || !levels.empty() || static_cast<std::size_t>(where.size) <= cpus) {
+        ground.machine = this_machine(where.cpus, levels);
         ground.placement = placement_of(*ground.machine, cpu_of_rank, where.size);
     }
     ground.crowded = where.size > where.usable || ground.placement.empty();

@@ -6,6 +6,7 @@
 #include <corymb/machine.hpp>
 
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace corymb::team {
@@ -21,8 +22,10 @@ struct Ground {
 };
 
 /// The model of this machine, measured if there is one, and where the team's ranks are in it:
-/// `cpu_of_rank`, or on one PU of each core first. Ranks that have no CPU each are crowded, and all
-/// pairs of them cost the same. Thread-safe.
-[[nodiscard]] Ground ground_of(const std::vector<int>& cpu_of_rank, const Surroundings& where);
+/// `cpu_of_rank`, or on one PU of each core first. The machine has the levels that are given, if
+/// any are; throws as set_levels. Ranks that have no CPU each are crowded, and all pairs of them
+/// cost the same. Thread-safe.
+[[nodiscard]] Ground ground_of(const std::vector<int>& cpu_of_rank, const std::string& levels,
+                               const Surroundings& where);
 
 } // namespace corymb::team

@@ -102,6 +102,9 @@ typedef struct corymb_options {
     /// equal on all ranks; teams made from this one count its ranks by themselves. 0: its ranks
     /// alone.
     int ranks_per_cpu;
+    /// The machine's levels that default plans by levels follow, from coarse to fine: "numa,l3", or
+    /// "none", or a file; docs/model.md. NULL or "": $CORYMB_LEVELS, or what the model says.
+    const char* levels;
 } corymb_options;
 
 static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT {

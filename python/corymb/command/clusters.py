@@ -67,6 +67,7 @@ class Wanted:
     machine: str | None
     model: str | None
     ranks: str | None
+    levels: str | None = None
 
     @property
     def is_any(self) -> bool:
@@ -74,6 +75,8 @@ class Wanted:
         return any(option is not None for option in options)
 
     def cluster(self) -> corymb.Cluster:
+        if self.levels is not None:
+            raise inputs.usage("--levels is for one machine; plans over nodes have nodes as levels")
         if self.file is not None:
             refuse_with({"--nodes": self.nodes, "--per-node": self.per_node,
                          "--network": self.network, "--machine": self.machine,

@@ -52,10 +52,13 @@ def choose_machine(
     model: str | None,
     no_measure: bool = False,
     budget_s: float = MEASURE_BUDGET_S,
+    levels: str | None = None,
 ) -> Chosen:
-    """The machine of --machine or --model, else this one: cached, measured, or its topology. What
-    its model lacks or doubts is said behind the results."""
+    """The machine of --machine or --model, else this one: cached, measured, or its topology; with
+    the levels that are given. What its model lacks or doubts is said behind the results."""
     chosen = find_machine(name, model, no_measure, budget_s)
+    if levels is not None:
+        chosen = Chosen(chosen.machine.with_levels(levels), chosen.origin)
     keep_doubts(chosen.machine, chosen.title)
     return chosen
 

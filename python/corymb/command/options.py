@@ -15,6 +15,14 @@ ModelFile = Annotated[
     str | None,
     typer.Option("--model", metavar="FILE", help="A model file, or a CSV file of latencies."),
 ]
+Levels = Annotated[
+    str | None,
+    typer.Option(
+        "--levels",
+        metavar="LIST|FILE",
+        help="Levels for plans to follow, from coarse to fine, as in numa,l3; none; or a file.",
+    ),
+]
 NoMeasure = Annotated[
     bool,
     typer.Option("--no-measure", help="Without a cached model use the topology only."),

@@ -19,6 +19,7 @@ from corymb.command.options import (
     Bytes,
     ClusterFile,
     JsonFile,
+    Levels,
     MachineName,
     ModelFile,
     Moves,
@@ -57,6 +58,7 @@ def command(
     seed: Seed = 1,
     moves: Moves = 0,
     bytes_: Bytes = 8,
+    levels: Levels = None,
     no_measure: NoMeasure = False,
     objective: Objective = "median",
     noise: NoiseText = None,
@@ -78,16 +80,15 @@ def command(
     """Plan an operation on a machine model; every plan is proven before it is shown."""
     inputs.require_operation(op)
     tail = under_noise(objective, noise, replays)
-    wanted = clusters.Wanted(cluster, nodes, per_node, network, machine, model, ranks)
+    wanted = clusters.Wanted(cluster, nodes, per_node, network, machine, model, ranks, levels)
     if wanted.is_any:
-        clusters.plan(
-            op, wanted, algorithm, bytes_, root, json, tail, exhaustive=all_, explain=explain
-        )
+        how = {"exhaustive": all_, "explain": explain}
+        clusters.plan(op, wanted, algorithm, bytes_, root, json, tail, **how)
         return
     inputs.require_algorithm(op, algorithm)
     inputs.require_sizes(bytes_, seed, moves)
     files.require_writable(json)
-    chosen = inputs.choose_machine(machine, model, no_measure)
+    chosen = inputs.choose_machine(machine, model, no_measure, levels=levels)
     placement = inputs.placement_of(ranks, chosen.machine)
     inputs.require_root(root, len(placement))
     work = functools.partial(

@@ -13,7 +13,16 @@ import corymb
 from corymb import study
 from corymb.command import bench_program, bench_waiting, console, files, inputs, sim_multicast
 from corymb.command.map import remarks_of
-from corymb.command.options import Bytes, JsonFile, MachineName, ModelFile, NoMeasure, Ranks, Root
+from corymb.command.options import (
+    Bytes,
+    JsonFile,
+    Levels,
+    MachineName,
+    ModelFile,
+    NoMeasure,
+    Ranks,
+    Root,
+)
 
 NAME = "report"
 EXAMPLES = (
@@ -72,6 +81,7 @@ def command(
     no_bench: Annotated[
         bool, typer.Option("--no-bench", help="Run nothing on this machine.")
     ] = False,
+    levels: Levels = None,
     no_measure: NoMeasure = False,
     json: JsonFile = None,
 ) -> None:
@@ -83,7 +93,7 @@ def command(
     calls = load_rows(multicast, MULTICAST_FIELDS) if multicast is not None else []
     cells = load_rows(waiting, WAITING_FIELDS) if waiting is not None else []
     phases = load_rows(noise, NOISE_FIELDS) if noise is not None else []
-    chosen = inputs.choose_machine(machine, model, no_measure)
+    chosen = inputs.choose_machine(machine, model, no_measure, levels=levels)
     placement = inputs.placement_of(ranks, chosen.machine)
     inputs.require_root(root, len(placement))
     facts = study.study_of(chosen.machine, placement, bytes_)

@@ -31,6 +31,7 @@ def run(
     patience: float = 0.0,
     deadline: float = 0.0,
     reproducible: bool = False,
+    levels: str = "",
 ) -> list[Any]:
     """Calls `fn(team, *args, **kwargs)` on each of `n` ranks; returns their results by rank.
 
@@ -47,11 +48,13 @@ def run(
     `patience` is how many seconds ranks wait for each other at the start (0: $CORYMB_PATIENCE, or
     60), `deadline` the longest wait of an operation (0: $CORYMB_DEADLINE, or 300). With
     `reproducible` reductions and scans combine in an order that depends on the ranks' numbers
-    alone: floating-point results are bitwise equal on every machine.
+    alone: floating-point results are bitwise equal on every machine. `levels` names the levels of
+    the machine that plans may follow, as in `Machine.with_levels` ("": $CORYMB_LEVELS, or the
+    model's own).
     """
     if n < 1:
         raise Error(f"a team has 1 rank or more, not {n}", "invalid_argument")
-    task = Task(fn, tuple(args), dict(kwargs or {}), deadline, reproducible, patience)
+    task = Task(fn, tuple(args), dict(kwargs or {}), deadline, reproducible, patience, levels)
     if threads:
         return run_threads(task, n)
     from corymb.run.processes import run_processes  # Here, so that `import corymb` stays light.

@@ -89,7 +89,10 @@ def join_team(memory: Descriptor, rank: int, launcher: int, task: Task) -> Team:
     os.environ.update({name: str(value) for name, value in settings.items()})
     try:
         return attach(
-            patience=task.patience, deadline=task.deadline, reproducible=task.reproducible
+            patience=task.patience,
+            deadline=task.deadline,
+            reproducible=task.reproducible,
+            levels=task.levels,
         )
     finally:
         for name in settings:

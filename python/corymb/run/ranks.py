@@ -24,6 +24,7 @@ class Task:
     deadline: float
     reproducible: bool = False
     patience: float = 0.0
+    levels: str = ""
 
     def on(self, team: Team) -> Any:
         """Calls the function; all operations of the team are done when it returns."""

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every invariant of a machine model in one place. Field names are those of the JSON form, so that
 // an error text leads a person to the line of the file.
+#include "machine/model/given_levels.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/machine.hpp>
 
@@ -350,6 +352,9 @@ void Machine::check() const {
     check_curves("transfer", transfer, classes.size());
     check_memory(memory);
     check_shared(shared);
+    if (const std::string trouble = trouble_with(levels, topology.pus); !trouble.empty()) {
+        fail("levels", trouble);
+    }
     check_access(access, classes.size());
     check_time("step_overhead", step_overhead);
     check_quality(quality);

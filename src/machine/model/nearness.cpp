@@ -67,6 +67,19 @@ std::vector<float> rows_of(const std::vector<float>& matrix, std::size_t width,
     return rows;
 }
 
+/// The groups of these PUs alone, numbered anew.
+void take_levels(const Machine& machine, std::span<const int> pus, Machine& part) {
+    for (std::size_t i = 0; i < part.levels.size(); ++i) {
+        std::map<int, int> number;
+        std::vector<int>& group = part.levels[i].group;
+        group.clear();
+        for (const int pu : pus) {
+            const int old = machine.levels[i].group[at(pu)];
+            group.push_back(number.try_emplace(old, static_cast<int>(number.size())).first->second);
+        }
+    }
+}
+
 } // namespace
 
 std::size_t most_central(std::span<const double> distances) {
@@ -129,6 +142,7 @@ Machine part_of(const Machine& machine, std::span<const int> pus) {
     for (int Pu::* field : {&Pu::core, &Pu::l2, &Pu::l3, &Pu::die, &Pu::package, &Pu::numa}) {
         make_dense(part.topology.pus, field);
     }
+    take_levels(machine, pus, part);
     part.fingerprint.topology_sha256.clear(); // It was of all PUs.
     take_groups(machine, pus, part);
     const std::size_t width = machine.topology.pus.size();

@@ -263,17 +263,29 @@ void check_schema(const JsonView& root) {
     }
 }
 
+std::vector<GivenLevel> given_levels(const JsonView& root) {
+    std::vector<GivenLevel> levels;
+    const auto list = root.find("levels");
+    for (std::size_t i = 0; list && i < list->size(); ++i) {
+        const JsonView level = (*list)[i];
+        level.allow_only({"name", "group"});
+        levels.push_back({level.at("name").text(), level.at("group").integers(0)});
+    }
+    return levels;
+}
+
 } // namespace
 
 Machine machine_from_json(std::string_view text) {
     const JsonDocument document(text, Errc::invalid_model);
     const JsonView root = document.root();
     check_schema(root); // First: the other complaints make no sense about another kind of file.
-    root.allow_only({"schema",     "name",    "source",        "created",     "assumption",
-                     "unit",       "unit_ns", "fingerprint",   "quality",     "topology",
-                     "classes",    "group",   "group_class",   "send",        "receive",
-                     "send_batch", "fan_out", "receive_batch", "shared_line", "exchange",
-                     "transfer",   "memory",  "shared",        "access",      "step_overhead"});
+    root.allow_only({"schema",       "name",    "source",        "created",     "assumption",
+                     "unit",         "unit_ns", "fingerprint",   "quality",     "topology",
+                     "classes",      "group",   "group_class",   "send",        "receive",
+                     "send_batch",   "fan_out", "receive_batch", "shared_line", "exchange",
+                     "transfer",     "memory",  "shared",        "levels",      "access",
+                     "step_overhead"});
     Machine machine;
     machine.name = text_or_empty(root, "name");
     machine.source = text_or_empty(root, "source");
@@ -300,6 +312,7 @@ Machine machine_from_json(std::string_view text) {
     machine.transfer = curves(root, "transfer");
     machine.memory = memory_levels(root);
     machine.shared = shared_resources(root);
+    machine.levels = given_levels(root);
     if (const auto view = root.find("access")) {
         machine.access = access(*view);
     }

@@ -153,6 +153,14 @@ ordered_json access_json(const AccessModel& of) {
             {"classes", std::move(classes)}};
 }
 
+ordered_json levels_json(const std::vector<GivenLevel>& levels) {
+    ordered_json out = ordered_json::array();
+    for (const GivenLevel& level : levels) {
+        out.push_back({{"name", level.name}, {"group", level.group}});
+    }
+    return out;
+}
+
 ordered_json fingerprint_json(const Fingerprint& of) {
     return {{"cpu", of.cpu},       {"topology_sha256", of.topology_sha256}, {"cpuset", of.cpuset},
             {"kernel", of.kernel}, {"virtualization", of.virtualization},   {"smt", of.smt}};
@@ -200,6 +208,9 @@ std::string to_json(const Machine& machine) {
     out["memory"] = memory_levels(machine.memory);
     if (!machine.shared.empty()) {
         out["shared"] = shared_resources(machine.shared);
+    }
+    if (!machine.levels.empty()) {
+        out["levels"] = levels_json(machine.levels);
     }
     if (machine.access.present()) {
         out["access"] = access_json(machine.access);

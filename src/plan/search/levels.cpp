@@ -58,6 +58,18 @@ Partition by_field(const GenerateInput& input, int Pu::* field) {
     return dense(labels);
 }
 
+std::vector<Partition> as_given(const GenerateInput& input) {
+    std::vector<Partition> result;
+    for (const GivenLevel& level : input.machine->levels) {
+        std::vector<int> labels;
+        for (const int pu : input.placement) {
+            labels.push_back(level.group[at(pu)]);
+        }
+        result.push_back(dense(labels));
+    }
+    return result;
+}
+
 /// Joins the machine's measured groups by single linkage at every class median.
 std::vector<Partition> by_classes(const GenerateInput& input) {
     const Machine& machine = *input.machine;
@@ -111,14 +123,16 @@ std::vector<Partition> group_levels(const GenerateInput& input) {
     if (input.machine == nullptr || input.placement.empty()) {
         return {};
     }
-    std::vector<Partition> candidates;
-    for (const auto field : {&Pu::package, &Pu::numa, &Pu::die, &Pu::l3, &Pu::l2, &Pu::core}) {
-        candidates.push_back(by_field(input, field));
+    std::vector<Partition> candidates = as_given(input);
+    if (candidates.empty()) {
+        for (const auto field : {&Pu::package, &Pu::numa, &Pu::die, &Pu::l3, &Pu::l2, &Pu::core}) {
+            candidates.push_back(by_field(input, field));
+        }
+        if (std::ranges::none_of(candidates, is_useful)) {
+            candidates = by_classes(input);
+        }
+        std::ranges::stable_sort(candidates, std::ranges::less{}, group_count);
     }
-    if (std::ranges::none_of(candidates, is_useful)) {
-        candidates = by_classes(input);
-    }
-    std::ranges::stable_sort(candidates, std::ranges::less{}, group_count);
     std::vector<Partition> levels;
     for (Partition& candidate : candidates) {
         const bool nested = levels.empty() || (refines(candidate, levels.back()) &&
@@ -134,7 +148,7 @@ Partition numa_nodes(const GenerateInput& input) {
     if (input.machine != nullptr && !input.placement.empty()) {
         for (const auto field : {&Pu::numa, &Pu::package}) {
             Partition partition = by_field(input, field);
-            if (group_count(partition) > 1) {
+            if (group_count(partition) > 1 && input.machine->levels.empty()) {
                 return partition;
             }
         }
