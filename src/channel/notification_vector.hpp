@@ -95,6 +95,10 @@ public:
         }
         return bits != 0;
     }
+    /// Owner: as `any`, of the first word, but for these bits.
+    [[nodiscard]] bool any_besides(std::uint64_t known) noexcept {
+        return (word(0).load(std::memory_order_relaxed) & ~known) != 0;
+    }
     [[nodiscard]] Word& word(std::size_t index) noexcept {
         return *std::launder(reinterpret_cast<Word*>(first() + index * sizeof(Word)));
     }

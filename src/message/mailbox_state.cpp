@@ -59,7 +59,8 @@ MailboxState::MailboxState(std::shared_ptr<MailboxShared> with, Rank number)
     : group(std::move(with)), rank(number),
       is_srbp(group->options.protocol == MailboxProtocol::srbp),
       is_nvp(group->options.protocol == MailboxProtocol::nvp),
-      out_(static_cast<std::size_t>(group->size)), box_(&group->post.box(number)),
+      message_bytes_(group->options.message_bytes), out_(static_cast<std::size_t>(group->size)),
+      box_(&group->post.box(number)),
       waiting_(group->options.wait, is_short_of_time(group->size), &group->cpus) {
     auto& post = group->post;
     const auto size = static_cast<std::size_t>(group->size);
@@ -136,18 +137,18 @@ bool MailboxState::has_left(Rank to) {
     return !(is_srbp && shared_in_.has_more());
 }
 
-MailboxState::Out& MailboxState::out(Rank to, std::size_t bytes) {
+MailboxState::Out& MailboxState::out_or_why_not(Rank to, std::size_t bytes) {
     if (is_filling) {
         throw Error(Errc::invalid_argument,
                     "the callback of send_in_place may not send: return first");
     }
     check_rank(to);
-    if (bytes > group->options.message_bytes) {
+    if (bytes > message_bytes_) {
         throw Error(
             Errc::invalid_argument,
             "a message of " + std::to_string(bytes) + " bytes is longer than these " +
                 "mailboxes carry; make the group with message_bytes of at least that, not " +
-                std::to_string(group->options.message_bytes));
+                std::to_string(message_bytes_));
     }
     Out& way = out_[static_cast<std::size_t>(to)];
     if (way.box == nullptr) {
@@ -280,8 +281,25 @@ std::size_t MailboxState::probe(Handler handler, void* self, std::size_t most) {
                                  message.length);
                      });
     }
+    // One source is looked at first: with nobody else there is no turn to keep, and no bit to take.
+    std::size_t count = 0;
+    if (has_lone_source()) {
+        count = probe_lone(handler, self, most);
+        if (!vector_->any_besides(sources_[0])) {
+            return count;
+        }
+    }
     collect();
-    return has_sources_ ? probe_sources(handler, self, most) : 0;
+    return count + (has_sources_ ? probe_sources(handler, self, most - count) : 0);
+}
+
+std::size_t MailboxState::probe_lone(Handler handler, void* self, std::size_t most) {
+    const auto source = static_cast<std::size_t>(std::countr_zero(sources_[0]));
+    auto& receiver = in_[source];
+    return drain(receiver, std::min<std::size_t>(most, receiver.slots()),
+                 [=](const SlotMessage& message) {
+                     handler(self, static_cast<Rank>(source), message.bytes, message.length);
+                 });
 }
 
 std::size_t MailboxState::probe_sources(Handler handler, void* self, std::size_t most) {

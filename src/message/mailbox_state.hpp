@@ -3,7 +3,9 @@
 //
 // With rings a member keeps a set of sources that may have something. A bit of its notification
 // vector puts a source into the set: with `nvp` for every message, and the source leaves the set
-// when its ring is found empty; with `ring` for the first message only, and the source stays.
+// when its ring is found empty; with `ring` for the first message only, and the source stays. A
+// source that is alone in the set stays with `nvp`, too: its ring is one word to look at, as the
+// vector is, and its bits need not be taken.
 #pragma once
 
 #include "base/one_user.hpp"
@@ -39,7 +41,17 @@ struct MailboxState {
     MailboxState& operator=(const MailboxState&) = delete;
 
     /// The way to `to` for a message of `bytes` bytes. Throws as `Mailbox::send` does.
-    Out& out(Rank to, std::size_t bytes);
+    Out& out(Rank to, std::size_t bytes) {
+        const auto place = static_cast<std::size_t>(to);
+        if (place < out_.size() && bytes <= message_bytes_ && !is_filling) [[likely]] {
+            Out& way = out_[place];
+            if (way.box != nullptr &&
+                way.box->state.load(std::memory_order_relaxed) < message::Box::closed) [[likely]] {
+                return way;
+            }
+        }
+        return out_or_why_not(to, bytes);
+    }
     bool send(Out& to, const void* data, std::size_t bytes) {
         channel::LookOnce now;
         return is_srbp ? to.shared_ring.send(now, data, bytes) : to.ring.send(now, data, bytes);
@@ -74,18 +86,26 @@ struct MailboxState {
 
 private:
     void check_rank(Rank to) const;
+    [[gnu::cold, gnu::noinline]] Out& out_or_why_not(Rank to, std::size_t bytes);
     void open(Out& to, Rank number);
     /// Takes the rank over from a member that has left. Call it with the lock.
     void succeed();
     void tell_ended(bool is_last);
     bool has_message();
     void collect();
+    /// One ring to look at, in a group whose vector is one word.
+    [[nodiscard]] bool has_lone_source() const noexcept {
+        // Not has_single_bit: it counts bits, by a function where a processor may not be able to.
+        return sources_.size() == 1 && sources_[0] != 0 && (sources_[0] & (sources_[0] - 1)) == 0;
+    }
+    std::size_t probe_lone(Handler handler, void* self, std::size_t most);
     std::size_t probe_sources(Handler handler, void* self, std::size_t most);
     std::size_t probe_word(std::size_t index, std::uint64_t sources, Handler handler, void* self,
                            std::size_t most);
     template <class Receiver, class Call>
     std::size_t drain(Receiver& receiver, std::size_t most, const Call& call);
 
+    const std::size_t message_bytes_;
     std::vector<Out> out_;
     message::Box* box_;
     // ring, nvp:

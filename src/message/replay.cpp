@@ -190,6 +190,9 @@ void Replay::lines(Rank rank, Rank to) {
     outcome_.data += arrival - begin;
     if (protocol_ == MailboxProtocol::nvp) {
         state.stage = Stage::notice;
+        if (looks_at_rings()) { // It may be found before its bit is set.
+            tell(to, state.writing, arrival);
+        }
         return;
     }
     arrive(rank, to, arrival);
@@ -210,7 +213,13 @@ void Replay::notice(Rank rank, Rank to) {
 void Replay::arrive(Rank rank, Rank to, double time) {
     State& state = states_[static_cast<std::size_t>(rank)];
     state.stage = Stage::before;
-    messages_[state.writing].visible = time;
+    if (!looks_at_rings()) {
+        tell(to, state.writing, time);
+    }
+}
+
+void Replay::tell(Rank to, std::size_t message, double time) {
+    messages_[message].visible = time;
     if (states_[static_cast<std::size_t>(to)].plan != nullptr) {
         wait_for_event(to);
     }
@@ -261,7 +270,8 @@ std::vector<std::size_t> Replay::find(State& state, Rank rank) {
         return found;
     }
     const Rank writer = messages_[found.back()].from;
-    if (protocol_ == MailboxProtocol::nvp) { // Fetches the word, and makes it its own.
+    if (protocol_ == MailboxProtocol::nvp && !looks_at_rings()) {
+        // Fetches the word, and makes it its own.
         const Rank owner = vector_owner_[own];
         state.clock += charges_.word(owner, rank).read + charges_.word(rank, writer).write;
         vector_owner_[own] = rank;

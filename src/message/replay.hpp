@@ -79,7 +79,15 @@ private:
     void before(Rank rank, Rank to);
     void lines(Rank rank, Rank to);
     void notice(Rank rank, Rank to);
+    /// What a member has written is where it goes to.
     void arrive(Rank rank, Rank to, double time);
+    /// From then on a look finds the message.
+    void tell(Rank to, std::size_t message, double time);
+    /// With nvp between two members of a Mailbox: a receiver that knows of one sender looks at its
+    /// ring, and takes no bit.
+    [[nodiscard]] bool looks_at_rings() const noexcept {
+        return protocol_ == MailboxProtocol::nvp && charges_.is_coherent() && members_ == 2;
+    }
     void look(Rank rank);
     void take(Rank rank, std::size_t message);
     /// The messages that a look finds; the look's time is added.

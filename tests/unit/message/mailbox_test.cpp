@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <numeric>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb {
@@ -101,6 +103,35 @@ TEST_P(MailboxTest, CarriesEveryLengthAndGoesRoundManyTimes) {
         EXPECT_EQ(got, sent);
     }
     EXPECT_TRUE(a.send(1, nullptr, 0)) << "nothing may be at no address";
+}
+
+TEST_P(MailboxTest, ASenderThatIsAloneDelaysNobodyWhoComesLater) {
+    MailboxGroup group(3, options(4));
+    Mailbox a = group.join(0), b = group.join(1), c = group.join(2);
+    for (int round = 0; round < 3; ++round) {
+        for (int i = 0; i < 3; ++i) { // a is the only one that sends, and is found idle in between.
+            ASSERT_TRUE(a.send_value(2, i));
+            EXPECT_EQ(ints(c), (std::vector<std::pair<Rank, int>>{{0, i}}));
+            EXPECT_TRUE(ints(c).empty());
+        }
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_TRUE(a.send_value(2, 10 + i));
+        }
+        ASSERT_TRUE(b.send_value(2, 20));
+        // One message a probe; a fills its channel again.
+        std::vector<Rank> from;
+        for (int i = 0; i < 5; ++i) {
+            const auto got = ints(c, 1);
+            ASSERT_EQ(got.size(), 1u);
+            from.push_back(got.front().first);
+        }
+        EXPECT_EQ(std::ranges::count(from, 1), 1);
+        EXPECT_EQ(std::ranges::count(from, 0), 4);
+        if (GetParam() != MailboxProtocol::srbp) { // There the order is that of sending.
+            EXPECT_LE(std::ranges::find(from, 1) - from.begin(), 2);
+        }
+        EXPECT_FALSE(c.wait(std::chrono::nanoseconds(1))) << "nothing is left";
+    }
 }
 
 TEST_P(MailboxTest, HoldsItsCapacityForEachSenderUntilTheReceiverProbes) {
