@@ -57,9 +57,10 @@ public:
     /// `plan` for `cluster`, with payloads of `bytes`. O(steps x log ranks). Throws as `simulate`,
     /// and Errc::invalid_argument for a message that is longer than a slot of a channel.
     Phases(const Plan& plan, const Cluster& cluster, std::uint64_t bytes = 8);
-    ~Phases();
-    Phases(Phases&&) noexcept;
-    Phases& operator=(Phases&&) noexcept;
+    /// A copy shares all. There is no move: it would leave an object that nothing can be asked.
+    Phases(const Phases&) noexcept = default;
+    Phases& operator=(const Phases&) noexcept = default;
+    ~Phases() = default;
 
     /// O(phases x (steps + ranks x looks)). Deterministic; thread-safe. Throws
     /// Errc::invalid_argument.
@@ -71,7 +72,7 @@ public:
 
 private:
     struct Compiled;
-    std::unique_ptr<const Compiled> compiled_;
+    std::shared_ptr<const Compiled> compiled_;
 };
 
 } // namespace corymb

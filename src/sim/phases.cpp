@@ -227,10 +227,7 @@ PhaseTimes Phases::Compiled::run(const PhaseOptions& options, const Runs& runs,
 }
 
 Phases::Phases(const Plan& plan, const Cluster& cluster, std::uint64_t bytes)
-    : compiled_(std::make_unique<const Compiled>(plan, cluster, bytes)) {}
-Phases::~Phases() = default;
-Phases::Phases(Phases&&) noexcept = default;
-Phases& Phases::operator=(Phases&&) noexcept = default;
+    : compiled_(std::make_shared<const Compiled>(plan, cluster, bytes)) {}
 
 PhaseTimes Phases::run(const PhaseOptions& options, const Noise& noise,
                        std::uint64_t replay) const {

@@ -16,6 +16,9 @@ VALUES = {
     "Error",
     "Machine",
     "NodeKind",
+    "Noise",
+    "NoiseTrace",
+    "Phases",
     "Staging",
     "UsableCpus",
 }
