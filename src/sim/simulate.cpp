@@ -38,10 +38,9 @@ public:
                 copies.add_rank(machine_, 0, pu);
             }
             if (copies.matter()) {
-                constexpr double without_limit = std::numeric_limits<double>::infinity();
                 return *sim::TimedReplay(matching_, *this, {}, bytes_, with_activities, runs,
                                          &copies)
-                            .run(without_limit);
+                            .run(std::numeric_limits<double>::infinity());
             }
         }
         sim::Replay replay(matching_, *this, bytes_, with_activities, runs);

@@ -383,6 +383,7 @@ DATA: dict[type, dict[str, Callable[[], Arguments]]] = {
         "send_costs": lambda: (),
         "sha256": lambda: (),
         "to_json": lambda: (),
+        "with_levels": lambda: ("none",),
     },
     corymb.Cluster: {
         "from_json": lambda: (cluster().to_json(),),

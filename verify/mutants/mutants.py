@@ -6,7 +6,7 @@ change a result are stopped by an assertion before a wrong result leaves a call.
 A mutant flips a comparison, moves its bound or a literal 1 by one, drops a store, or swaps two
 arguments. One build holds all mutants (mutant.hpp); the driver activates one by its number. A
 mutant counts if the driver, without assertions, sees a wrong result. Those that crash, or end in an
-error or by a deadline, let no wrong result out of a call, and are listed apart.
+error or by a deadline, let no wrong result out of a call, and are counted apart.
 """
 
 import argparse
@@ -430,9 +430,12 @@ def judge(build: Build, mutant: Mutant, seconds: float) -> Outcome:
     return Outcome(mutant, without, always, everything)
 
 
-def draw(build: Build, seed: int, count: int, seconds: float, jobs: int) -> list[Outcome]:
-    """Mutants in the order of the seed until `count` of them change a result."""
-    order = list(build.mutants())
+def draw(
+    build: Build, seed: int, count: int, seconds: float, jobs: int, only: set[int]
+) -> list[Outcome]:
+    """Mutants in the order of the seed until `count` of them change a result; of those in `only`,
+    if there are any."""
+    order = [mutant for mutant in build.mutants() if not only or mutant.number in only]
     random.Random(seed).shuffle(order)
     outcomes: list[Outcome] = []
     while order and sum(o.changes for o in outcomes) < count:
@@ -483,24 +486,10 @@ def table(seed: int, outcomes: list[Outcome]) -> str:
         "",
         *rows(changing),
         "",
-        f"These {len(ending)} crash, or end in an error or by a deadline. Assertions are first at"
-        f" {sum(stopped_by(o) != '-' for o in ending)}:",
-        "",
-        *rows(ending),
+        f"{len(ending)} crash, or end in an error or by a deadline. Assertions are first at"
+        f" {sum(stopped_by(o) != '-' for o in ending)}.",
+        "The others change nothing that the driver sees.",
     ]
-    same = [o for o in outcomes if not (o.changes or o.ends)]
-    lines += ["", f"These {len(same)} change nothing that the driver sees:", ""]
-    by_file: dict[str, list[str]] = {}
-    for o in sorted(same, key=lambda o: (o.mutant.file, o.mutant.line)):
-        by_file.setdefault(o.mutant.file, []).append(f"{o.mutant.line} {o.mutant.kind}")
-    for file, places in by_file.items():
-        text = f"- `{file}`: "
-        for place in places:
-            if len(text) + len(place) > 115:
-                lines.append(text.rstrip())
-                text = "  "
-            text += place + ", "
-        lines.append(text.rstrip(", ") + ".")
     return "\n".join(lines) + "\n"
 
 
@@ -537,7 +526,8 @@ def main() -> int:
     seconds = 2 * (time.monotonic() - begin) + 5
     pages, failed = [], False
     for seed in arguments.seeds:
-        outcomes = draw(build, seed, arguments.count, seconds, arguments.jobs)
+        only = set(arguments.mutants or ())
+        outcomes = draw(build, seed, arguments.count, seconds, arguments.jobs, only)
         changing = [o for o in outcomes if o.changes]
         stopped = [o for o in changing if stopped_by(o) != "-"]
         print(f"seed {seed}: {len(stopped)} of {len(changing)} are stopped", flush=True)
