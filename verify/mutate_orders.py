@@ -92,7 +92,7 @@ SEEDED = [
     ("channel/broadcast_ring.hpp", "((word & tag_mask) / 4 + 1)", "((word & tag_mask) / 4)"),
     ("channel/first_comer.hpp", "if (decided / 2 < call)", "if (decided / 2 <= call)"),
     ("channel/first_comer.hpp", "== all;", "+ 1 >= all;"),
-    ("channel/first_comer.hpp", "return decided == 2 * call + 1;", "return decided % 2 == 1;"),
+    ("channel/first_comer.hpp", "is_end = decided == 2 * call + 1;", "is_end = decided % 2 == 1;"),
     ("channel/first_comer.hpp", "facts_[parity() * ranks_ + rank_];", "facts_[rank_];"),
     ("channel/first_comer.hpp", "== all;", ">= ranks_;"),
     ("channel/event_count.hpp", "const bool is_done = done();", "const bool is_done = false;"),
