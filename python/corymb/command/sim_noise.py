@@ -217,7 +217,7 @@ def show(out: Console, rows: Sequence[Row], study: Study, scheme: str) -> None:
             row["form"],
             *(f"{row[name]:,.0f}" for name in ("quiet_ns", "median_ns", "p99_ns")),
             f"{row['slowdown']:.2f} x",
-            f"{100 * row['seen_by_others']:.0f} %",
+            f"{round(100 * row['seen_by_others']):d} %",
         )
         last = row["ranks"]
     out.print(table)
