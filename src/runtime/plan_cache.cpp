@@ -162,6 +162,15 @@ std::string digest_of(const Machine& machine) {
     for (const MemoryLevel& level : machine.memory) {
         bytes += fmt::format("{} {} {},", level.level, level.working_set_bytes, level.copy_gbs);
     }
+    for (const GivenLevel& level : machine.levels) {
+        add(bytes, level.group);
+    }
+    for (const SharedResource& shared : machine.shared) {
+        bytes += fmt::format("{} {} {},", static_cast<int>(shared.use),
+                             static_cast<int>(shared.scope), shared.from_bytes);
+        add(bytes, shared.count);
+        add(bytes, shared.value);
+    }
     return sha256_hex(bytes);
 }
 

@@ -104,6 +104,18 @@ TEST_F(PlanCacheTest, ModelsDifferByWhatPlansDependOn) {
     Machine moved = machine;
     moved.topology.pus.front().l3 += 1;
     EXPECT_NE(digest_of(moved), digest_of(machine));
+    Machine flat = machine;
+    set_levels(flat, "none");
+    EXPECT_NE(digest_of(flat), digest_of(machine));
+    Machine apart = flat;
+    apart.levels.front().group.back() = 1;
+    EXPECT_NE(digest_of(apart), digest_of(flat));
+    Machine crowded = machine;
+    crowded.shared = {{SharedUse::copies_from, Scope::numa, DataOrigin::assumed, 0, {1}, {10}}};
+    EXPECT_NE(digest_of(crowded), digest_of(machine));
+    Machine roomy = crowded;
+    roomy.shared.front().value = {20};
+    EXPECT_NE(digest_of(roomy), digest_of(crowded));
 }
 
 TEST_F(PlanCacheTest, LaterTeamsBeginWithWhatWasSearchedFor) {
