@@ -18,6 +18,15 @@ std::size_t at(Rank rank) noexcept {
     return static_cast<std::size_t>(rank);
 }
 
+/// Given levels whose groups hold both PUs: as levels are partitions, each within the one before,
+/// this says which.
+int levels_of_both(const Machine& machine, int from, int to) {
+    return static_cast<int>(
+        std::ranges::count_if(machine.levels, [from, to](const GivenLevel& level) {
+            return level.group[at(from)] == level.group[at(to)];
+        }));
+}
+
 } // namespace
 
 AlikeRanks::AlikeRanks(const Machine& machine, std::span<const int> placement)
@@ -26,10 +35,13 @@ AlikeRanks::AlikeRanks(const Machine& machine, std::span<const int> placement)
         tuning::alike_ranks_most.decides(size_ > tuning::alike_ranks_most)) {
         return;
     }
+    const int levels = static_cast<int>(machine.levels.size()) + 1;
     classes_.reserve(size_ * size_);
     for (const int from : placement) {
         for (const int to : placement) {
-            classes_.push_back(from == to ? -1 : machine.class_of(from, to));
+            classes_.push_back(from == to ? -1
+                                          : machine.class_of(from, to) * levels +
+                                                levels_of_both(machine, from, to));
         }
     }
     std::map<std::vector<std::int32_t>, int> numbers;

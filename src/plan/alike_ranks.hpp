@@ -17,7 +17,8 @@ namespace corymb::plan {
 /// Immutable after construction.
 class AlikeRanks {
 public:
-    /// Compares pairs of ranks by their class: costs of single pairs differ by chance. Models
+    /// Compares pairs of ranks by their class and by the given levels that hold both: costs of
+    /// single pairs differ by chance. Models
     /// without classes and placements of more than 256 ranks have no ranks that are alike. O(n^2).
     AlikeRanks(const Machine& machine, std::span<const int> placement);
 

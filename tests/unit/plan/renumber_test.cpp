@@ -146,6 +146,31 @@ TEST(AlikeRanks, OfUnequalGroupsOnlyThoseOfOneSizeAre) {
     }
 }
 
+TEST(AlikeRanks, KeepGroupsOfGivenLevelsTogether) {
+    Machine machine = grouped({6});
+    machine.levels = {{"half", {0, 0, 0, 1, 1, 1}}, {"row", {0, 0, 1, 2, 2, 3}}};
+    const auto groups = [&](Rank one, Rank other) {
+        return std::ranges::count_if(machine.levels, [&](const GivenLevel& level) {
+            return level.group[static_cast<std::size_t>(one)] ==
+                   level.group[static_cast<std::size_t>(other)];
+        });
+    };
+    const std::vector<int> placement = all_pus(machine);
+    const plan::AlikeRanks alike(machine, placement);
+    const std::vector<Rank> like{0, 0, 2, 0, 0, 2};
+    for (Rank rank = 0; rank < machine.size(); ++rank) {
+        const auto likeness = alike.of(rank);
+        EXPECT_EQ(likeness ? likeness->like : rank, like[static_cast<std::size_t>(rank)]) << rank;
+        for (Rank one = 0; likeness && one < machine.size(); ++one) {
+            for (Rank other = 0; other < one; ++other) {
+                EXPECT_EQ(groups(likeness->rank_of[static_cast<std::size_t>(one)],
+                                 likeness->rank_of[static_cast<std::size_t>(other)]),
+                          groups(one, other));
+            }
+        }
+    }
+}
+
 TEST(AlikeRanks, CountOnlyThePlacement) {
     const Machine machine = grouped({3, 2, 3});
     const std::vector<int> placement{7, 3, 4, 6};
