@@ -284,7 +284,8 @@ std::size_t MailboxState::probe(Handler handler, void* self, std::size_t most) {
     // One source is looked at first: with nobody else there is no turn to keep, and no bit to take.
     std::size_t count = 0;
     if (has_lone_source()) {
-        count = probe_lone(handler, self, most);
+        count = drain_source(static_cast<std::size_t>(std::countr_zero(sources_[0])), handler, self,
+                             most);
         if (!vector_->any_besides(sources_[0])) {
             return count;
         }
@@ -293,8 +294,8 @@ std::size_t MailboxState::probe(Handler handler, void* self, std::size_t most) {
     return count + (has_sources_ ? probe_sources(handler, self, most - count) : 0);
 }
 
-std::size_t MailboxState::probe_lone(Handler handler, void* self, std::size_t most) {
-    const auto source = static_cast<std::size_t>(std::countr_zero(sources_[0]));
+std::size_t MailboxState::drain_source(std::size_t source, Handler handler, void* self,
+                                       std::size_t most) {
     auto& receiver = in_[source];
     return drain(receiver, std::min<std::size_t>(most, receiver.slots()),
                  [=](const SlotMessage& message) {
@@ -332,11 +333,8 @@ std::size_t MailboxState::probe_word(std::size_t index, std::uint64_t sources, H
         const std::size_t source = index * bits + bit;
         // Set first, so that it holds also when the handler throws.
         next_ = source + 1 < in_.size() ? source + 1 : 0;
-        auto& receiver = in_[source];
-        const std::size_t lap = std::min<std::size_t>(most - count, receiver.slots());
-        const std::size_t got = drain(receiver, lap, [=](const SlotMessage& message) {
-            handler(self, static_cast<Rank>(source), message.bytes, message.length);
-        });
+        const std::size_t lap = std::min<std::size_t>(most - count, in_[source].slots());
+        const std::size_t got = drain_source(source, handler, self, lap);
         count += got;
         if (is_nvp && got < lap) {
             sources_[index] &= ~(std::uint64_t{1} << bit);

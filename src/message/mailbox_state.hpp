@@ -98,14 +98,15 @@ private:
         // Not has_single_bit: it counts bits, by a function where a processor may not be able to.
         return sources_.size() == 1 && sources_[0] != 0 && (sources_[0] & (sources_[0] - 1)) == 0;
     }
-    std::size_t probe_lone(Handler handler, void* self, std::size_t most);
+    /// At most one lap of the source's ring, and at most so many messages.
+    std::size_t drain_source(std::size_t source, Handler handler, void* self, std::size_t most);
     std::size_t probe_sources(Handler handler, void* self, std::size_t most);
     std::size_t probe_word(std::size_t index, std::uint64_t sources, Handler handler, void* self,
                            std::size_t most);
     template <class Receiver, class Call>
     std::size_t drain(Receiver& receiver, std::size_t most, const Call& call);
 
-    const std::size_t message_bytes_;
+    const std::size_t message_bytes_; // The group's, in a line of this member's own.
     std::vector<Out> out_;
     message::Box* box_;
     // ring, nvp:
