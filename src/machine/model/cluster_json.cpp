@@ -170,12 +170,7 @@ Cluster cluster_from_json(std::string_view text) {
 }
 
 Cluster load_cluster(const std::filesystem::path& file) {
-    const std::string text = read_file(file);
-    try {
-        return cluster_from_json(text);
-    } catch (const Error& error) {
-        throw Error(error.code(), file.string() + ": " + error.what());
-    }
+    return parse_file(file, cluster_from_json);
 }
 
 std::string to_json(const Cluster& cluster) {

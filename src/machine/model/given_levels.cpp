@@ -118,24 +118,29 @@ GivenLevel level_of(const JsonView& level, const Machine& machine) {
     return result;
 }
 
-std::vector<GivenLevel> by_file(const Machine& machine, const std::string& path) {
-    const std::string text = read_file(path);
-    try {
-        const JsonDocument document(text, Errc::invalid_argument);
-        const JsonView root = document.root();
-        if (const JsonView schema = root.at("schema"); schema.text() != "corymb-levels/1") {
-            schema.fail("must be \"corymb-levels/1\"");
-        }
-        root.allow_only({"schema", "levels"});
-        const JsonView list = root.at("levels");
-        std::vector<GivenLevel> levels;
-        for (std::size_t i = 0; i < list.size(); ++i) {
-            levels.push_back(level_of(list[i], machine));
-        }
-        return levels;
-    } catch (const Error& error) {
-        throw Error(error.code(), path + ": " + error.what());
+void require_right(std::span<const GivenLevel> levels, const Machine& machine) {
+    if (const std::string trouble = trouble_with(levels, machine.topology.pus); !trouble.empty()) {
+        refuse(trouble);
     }
+}
+
+std::vector<GivenLevel> levels_from_json(std::string_view text, const Machine& machine) {
+    const JsonDocument document(text, Errc::invalid_argument);
+    const JsonView root = document.root();
+    if (const JsonView schema = root.at("schema"); schema.text() != "corymb-levels/1") {
+        schema.fail("must be \"corymb-levels/1\"");
+    }
+    root.allow_only({"schema", "levels"});
+    const JsonView list = root.at("levels");
+    std::vector<GivenLevel> levels;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        levels.push_back(level_of(list[i], machine));
+    }
+    if (levels.empty()) {
+        list.fail("must have a level; \"none\" in place of a file makes all CPUs one group");
+    }
+    require_right(levels, machine);
+    return levels;
 }
 
 /// The first PU whose group reaches out of a group of the coarser level.
@@ -190,16 +195,14 @@ void set_levels(Machine& machine, std::string_view levels) {
     if (levels.empty()) {
         refuse("no levels are given; \"none\" makes all CPUs one group");
     }
-    std::vector<GivenLevel> given =
-        is_file(levels) ? by_file(machine, std::string(levels)) : by_names(machine, levels);
-    if (given.empty()) {
-        refuse(std::string(levels) +
-               ": there is no level in it; \"none\" in place of a file makes all CPUs one group");
+    if (is_file(levels)) {
+        machine.levels = parse_file(
+            levels, [&machine](std::string_view text) { return levels_from_json(text, machine); });
+        return;
     }
-    if (const std::string trouble = trouble_with(given, machine.topology.pus); !trouble.empty()) {
-        refuse((is_file(levels) ? std::string(levels) + ": " : "") + trouble);
-    }
-    machine.levels = std::move(given);
+    std::vector<GivenLevel> named = by_names(machine, levels);
+    require_right(named, machine);
+    machine.levels = std::move(named);
 }
 
 } // namespace corymb

@@ -91,12 +91,7 @@ NoiseTrace noise_trace_from_json(std::string_view text) {
 }
 
 NoiseTrace load_noise_trace(const std::filesystem::path& file) {
-    const std::string text = read_file(file);
-    try {
-        return noise_trace_from_json(text);
-    } catch (const Error& error) {
-        throw Error(error.code(), file.string() + ": " + error.what());
-    }
+    return parse_file(file, noise_trace_from_json);
 }
 
 std::string to_json(const NoiseTrace& trace) {

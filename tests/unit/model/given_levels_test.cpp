@@ -133,7 +133,7 @@ TEST(GivenLevels, WrongOnesAreRefusedWithThePlace) {
     has(refusal("l3,package"), "is not within one group of level \"l3\"");
     has(refusal("l3,l3"), "level \"l3\" is there twice");
     has(refusal("./no-such-file.json", Errc::io), "no-such-file.json");
-    has(refusal(file_with("[]")), "there is no level in it");
+    has(refusal(file_with("[]")), "levels: must have a level");
     has(refusal(file_with(R"([{"name": "a", "groups": ["0-3"]}])")), "no group has CPU 4");
     has(refusal(file_with(R"([{"name": "a", "groups": ["0-4", "4-7"]}])")),
         "levels[0].groups[1]: CPU 4 is in group 0, too");
