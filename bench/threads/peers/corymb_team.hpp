@@ -15,8 +15,8 @@ namespace corymb::bench {
 class CorymbTeam {
 public:
     /// `cpus` is where the ranks are bound, empty when they are not.
-    CorymbTeam(int size, WaitPolicy wait, std::vector<int> cpus, PlanSource plans = {})
-        : team_(size, options(wait, std::move(cpus), std::move(plans))) {}
+    CorymbTeam(int size, WaitPolicy wait, std::vector<int> cpus)
+        : team_(size, options(wait, std::move(cpus))) {}
 
     class Member {
     public:
@@ -37,12 +37,11 @@ public:
     Member join(int rank) { return Member(team_.join(rank)); }
 
 private:
-    static TeamOptions options(WaitPolicy wait, std::vector<int> cpus, PlanSource plans) {
+    static TeamOptions options(WaitPolicy wait, std::vector<int> cpus) {
         TeamOptions options;
         options.deadline = std::chrono::seconds(20);
         options.wait = wait;
         options.cpus = std::move(cpus);
-        options.plans = std::move(plans);
         return options;
     }
 

@@ -147,8 +147,11 @@ std::vector<Partition> group_levels(const GenerateInput& input) {
 Partition numa_nodes(const GenerateInput& input) {
     if (input.machine != nullptr && !input.placement.empty()) {
         for (const auto field : {&Pu::numa, &Pu::package}) {
+            if (!input.machine->levels.empty()) {
+                break; // They stand in place of the topology.
+            }
             Partition partition = by_field(input, field);
-            if (group_count(partition) > 1 && input.machine->levels.empty()) {
+            if (group_count(partition) > 1) {
                 return partition;
             }
         }
