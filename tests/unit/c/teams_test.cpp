@@ -165,6 +165,27 @@ TEST(TeamsTest, ANegativeNumberOfRanksPerCpuIsRefused) {
     EXPECT_EQ(group, nullptr);
 }
 
+TEST(TeamsTest, LevelsAreThoseOfTheModelOrAreRefused) {
+    corymb_options options;
+    corymb_options_init(&options);
+    options.levels = "cores";
+    corymb_thread_team* group = nullptr;
+    EXPECT_EQ(corymb_thread_team_create(2, &options, &group), CORYMB_UNKNOWN_NAME);
+    EXPECT_NE(std::string(corymb_last_error()).find("no level is called \"cores\""),
+              std::string::npos);
+    EXPECT_EQ(group, nullptr);
+    options.levels = "none";
+    in_team(
+        2,
+        [](corymb_team* team) {
+            const double own = corymb_team_rank(team) + 1;
+            double sum = 0;
+            expect_ok(corymb_allreduce(&own, &sum, 1, CORYMB_DOUBLE, CORYMB_SUM, team));
+            EXPECT_EQ(sum, 3);
+        },
+        &options);
+}
+
 TEST(TeamsTest, ReproducibleTeamsCombineInTheOrderOfTheRanksNumbers) {
     corymb_options options;
     corymb_options_init(&options);
