@@ -55,7 +55,8 @@ class Number:
     def is_measured(self) -> bool:
         """Whether running teams of one node show what it is worth."""
         return (
-            self.layer not in {"plan", "tune", "cluster", "message"} and self.kind != "contenders"
+            self.layer not in {"plan", "tune", "cluster", "message", "multicast"}
+            and self.kind != "contenders"
         )
 
 
@@ -219,7 +220,8 @@ below a tenth are noise on a machine that does other work.
 
 ## Without a measurement
 
-These need several nodes, or decide about mailboxes. The reasoning stands beside each.
+These need several nodes, or decide about mailboxes and multicasts. The reasoning stands beside
+each.
 
 {others}
 """

@@ -45,10 +45,14 @@ enum class MulticastTopology : std::uint8_t {
 
 /// How members say that they have run a call.
 enum class MulticastAcknowledgement : std::uint8_t {
-    counters, ///< Subtract from a shared counter; the last one of a counter goes on above it.
+    /// Subtract from the counter of the member that told them; the last one of a counter goes on
+    /// above it, back along the way of the call.
+    counters,
     /// Answer the member that told them, which collects the answers of all that it told by polling.
     messages,
     best, ///< The model's choice, for MulticastTopology::best with one; otherwise `counters`.
+    /// Subtract from counters that stand on a tree of their own, see MulticastOptions::gather.
+    gather,
 };
 
 struct MulticastOptions {
@@ -56,13 +60,17 @@ struct MulticastOptions {
     MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters;
     /// For `tree`: a broadcast among as many ranks in which each takes from one other.
     std::optional<Plan> plan;
+    /// For `gather`: a reduce among as many ranks in which each gives to one other. Without it one
+    /// is planned on `machine`.
+    std::optional<Plan> gather;
     int fan_out = 4; ///< For `split`, at least 1; with as many members or fewer it is flat.
     /// For `split`: so many members, if more than the fan-out, are told by one as well.
     int flat_up_to = 0;
-    /// For `best`, which takes the two numbers above as they are when there is no model. See
-    /// `choose_multicast`.
+    /// For `best`, which takes the two numbers above as they are when there is no model, and for
+    /// `gather`. See `choose_multicast`.
     std::shared_ptr<const Machine> machine;
-    std::vector<int> placement; ///< For `best`: PU index of each rank; empty: one after the other.
+    std::vector<int>
+        placement; ///< For `machine`: PU index of each rank; empty: one after the other.
     /// For the trees: jump to the next member instead of testing each rank on the way.
     bool skipping = true;
     int calls = 8; ///< In flight at once in the whole group, 1 to 64.

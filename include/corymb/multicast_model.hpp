@@ -5,8 +5,10 @@
 #include <corymb/export.hpp>
 #include <corymb/machine.hpp>
 #include <corymb/multicast.hpp>
+#include <corymb/plan.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -38,7 +40,9 @@ struct MulticastTimes {
 /// runs, and answers. A subtraction from a counter takes the line from who had it last, for its
 /// receive cost, one after the other; an answer as a message costs a send and a receive. At last
 /// the initiator takes the line, or the message. Members that have nothing to do poll.
-/// MulticastTopology::best is simulated as `split`, MulticastAcknowledgement::best as `counters`.
+/// A counter of a gather tree was last in the hands of another that answers there.
+/// MulticastTopology::best is simulated as `split`, MulticastAcknowledgement::best as `counters`,
+/// `gather` without a plan up the tree of `plan_gather`.
 /// O(members log(members)) time. Throws Errc::invalid_argument: options, ranks or placement that do
 /// not fit.
 CORYMB_EXPORT MulticastTimes simulate_multicast(const Machine& machine,
@@ -52,12 +56,17 @@ struct MulticastChoice {
     int fan_out = 2;    ///< More are cut into so many parts.
     MulticastAcknowledgement acknowledgement =
         MulticastAcknowledgement::counters; ///< Invariant: not `best`.
-    std::string reason;                     ///< All that and the model's name, for people.
+    std::optional<Plan> gather; ///< For MulticastAcknowledgement::gather, the planned reduce.
+    std::string reason;         ///< All that and the model's name, for people.
 };
+
+/// The reduce up whose tree acknowledgements go with MulticastAcknowledgement::gather where no plan
+/// is given: searched on the model, towards rank 0. Deterministic. Throws as `simulate_multicast`.
+CORYMB_EXPORT Plan plan_gather(const Machine& machine, std::span<const int> placement);
 
 /// Simulates groups of several sizes, with members spread over the ranks, and takes the fan-out
 /// that is best over the sizes that are too large for the initiator alone; for
-/// MulticastAcknowledgement::best the better of both ways over all sizes. Deterministic. Throws as
+/// MulticastAcknowledgement::best the best of all ways over all sizes. Deterministic. Throws as
 /// `simulate_multicast`. Some 100 simulations for each way.
 CORYMB_EXPORT MulticastChoice
 choose_multicast(const Machine& machine, std::span<const int> placement,

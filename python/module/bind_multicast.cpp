@@ -214,12 +214,12 @@ private:
 
 MulticastGroup make_group(int size, const std::string& topology, const std::optional<Plan>& plan,
                           int fan_out, int flat_up_to, bool skipping,
-                          const std::string& acknowledgement, int calls, double deadline,
-                          const std::string& wait, bool between_processes,
-                          const std::optional<Machine>& machine, const std::vector<int>& placement,
-                          const std::string& name) {
+                          const std::string& acknowledgement, const std::optional<Plan>& gather,
+                          int calls, double deadline, const std::string& wait,
+                          bool between_processes, const std::optional<Machine>& machine,
+                          const std::vector<int>& placement, const std::string& name) {
     MulticastOptions options =
-        multicast_way(topology, plan, fan_out, flat_up_to, skipping, acknowledgement);
+        multicast_way(topology, plan, fan_out, flat_up_to, skipping, acknowledgement, gather);
     options.calls = calls;
     options.deadline = std::chrono::duration_cast<std::chrono::nanoseconds>(
         std::chrono::duration<double>(std::min(deadline, 1e9)));
@@ -348,21 +348,23 @@ void bind_multicast(nb::module_& module) {
             "__init__",
             [](Group* self, int size, const std::string& topology, const std::optional<Plan>& plan,
                int fan_out, int flat_up_to, bool skipping, const std::string& acknowledgement,
-               int calls, double deadline, const std::string& wait, bool between_processes,
+               const std::optional<Plan>& gather, int calls, double deadline,
+               const std::string& wait, bool between_processes,
                const std::optional<Machine>& machine, const std::vector<int>& placement,
                const std::string& name) {
                 new (self) Group{make_group(size, topology, plan, fan_out, flat_up_to, skipping,
-                                            acknowledgement, calls, deadline, wait,
+                                            acknowledgement, gather, calls, deadline, wait,
                                             between_processes, machine, placement, name),
                                  between_processes || !name.empty()};
             },
             nb::arg("size"), nb::kw_only(), nb::arg("topology") = "best",
             nb::arg("plan") = nb::none(), nb::arg("fan_out") = defaults.fan_out,
             nb::arg("flat_up_to") = defaults.flat_up_to, nb::arg("skipping") = defaults.skipping,
-            nb::arg("acknowledgement") = "counters", nb::arg("calls") = defaults.calls,
-            nb::arg("deadline") = 0.0, nb::arg("wait") = "ladder",
-            nb::arg("between_processes") = false, nb::arg("machine") = nb::none(),
-            nb::arg("placement") = std::vector<int>(), nb::arg("name") = "")
+            nb::arg("acknowledgement") = "counters", nb::arg("gather") = nb::none(),
+            nb::arg("calls") = defaults.calls, nb::arg("deadline") = 0.0,
+            nb::arg("wait") = "ladder", nb::arg("between_processes") = false,
+            nb::arg("machine") = nb::none(), nb::arg("placement") = std::vector<int>(),
+            nb::arg("name") = "")
         .def_static(
             "open", [](int descriptor) { return Group{MulticastGroup::open(descriptor), true}; },
             nb::arg("descriptor"),

@@ -31,9 +31,9 @@ MulticastTimes times_of(const Machine& machine, const std::vector<int>& members,
                         const std::optional<std::vector<int>>& placement, int initiator,
                         const std::string& topology, const std::optional<Plan>& plan, int fan_out,
                         int flat_up_to, bool skipping, const std::string& acknowledgement,
-                        double run, double test) {
+                        const std::optional<Plan>& gather, double run, double test) {
     const MulticastOptions options =
-        multicast_way(topology, plan, fan_out, flat_up_to, skipping, acknowledgement);
+        multicast_way(topology, plan, fan_out, flat_up_to, skipping, acknowledgement, gather);
     MulticastCall call;
     call.members = members;
     call.initiator = initiator;
@@ -62,14 +62,16 @@ void bind_multicast_model(nb::module_& module) {
             [](const MulticastChoice& self) {
                 return name_of(multicast_acknowledgements, self.acknowledgement);
             },
-            "'counters' or 'messages'.")
-        .def_ro("reason", &MulticastChoice::reason, "Both and the model's name, for people.");
+            "'counters', 'messages' or 'gather'.")
+        .def_ro("gather", &MulticastChoice::gather,
+                "For 'gather' the planned reduce up whose tree acknowledgements go.")
+        .def_ro("reason", &MulticastChoice::reason, "All that and the model's name, for people.");
     module.def("simulate_multicast", &times_of, nb::arg("machine"), nb::arg("members"),
                nb::kw_only(), nb::arg("placement") = nb::none(), nb::arg("initiator") = 0,
                nb::arg("topology") = "split", nb::arg("plan") = nb::none(), nb::arg("fan_out") = 4,
                nb::arg("flat_up_to") = 0, nb::arg("skipping") = true,
-               nb::arg("acknowledgement") = "counters", nb::arg("run") = 0.0, nb::arg("test") = 0.0,
-               unlocked,
+               nb::arg("acknowledgement") = "counters", nb::arg("gather") = nb::none(),
+               nb::arg("run") = 0.0, nb::arg("test") = 0.0, unlocked,
                "Replays one acknowledged multicast to `members`, ranks without the initiator. "
                "Nothing runs on this machine.");
     module.def(

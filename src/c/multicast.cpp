@@ -66,6 +66,7 @@ MulticastAcknowledgement acknowledgement_of(corymb_multicast_acknowledgement giv
     case CORYMB_MULTICAST_BY_COUNTERS: return MulticastAcknowledgement::counters;
     case CORYMB_MULTICAST_BY_MESSAGES: return MulticastAcknowledgement::messages;
     case CORYMB_MULTICAST_BY_BEST: return MulticastAcknowledgement::best;
+    case CORYMB_MULTICAST_BY_GATHER: return MulticastAcknowledgement::gather;
     default: break;
     }
     refuse("there is no multicast acknowledgement " + std::to_string(static_cast<int>(given)) +
@@ -100,6 +101,9 @@ MulticastOptions multicast_options(const corymb_multicast_options* given) {
         options.wait_policy = wait_policy(known.wait);
         if (known.plan_json != nullptr) {
             options.plan = plan_from_json(known.plan_json);
+        }
+        if (known.gather_json != nullptr) {
+            options.gather = plan_from_json(known.gather_json);
         }
         options.fan_out = known.fan_out;
         options.flat_up_to = known.flat_up_to;

@@ -45,11 +45,18 @@ public:
         Atomic<std::uint32_t> life; ///< Odd: held. Each holder has another.
         Spot spot;
     };
-    struct alignas(line_pair_bytes) Head {
+    /// The snapshot follows in the same lines, for all members read both.
+    struct Head {
         Word phase;
         Atomic<Claim> busy;
         typename Env::template Bytes<payload_bytes> payload;
-        alignas(line_pair_bytes) Atomic<std::uint32_t> left;
+    };
+    struct alignas(line_pair_bytes) Left {
+        Atomic<std::uint32_t> count;
+    };
+    /// A counter of the gather tree.
+    struct alignas(cache_line_bytes) Tally {
+        Atomic<std::uint32_t> count;
     };
     struct alignas(cache_line_bytes) Node {
         Word answers;
@@ -85,11 +92,15 @@ public:
         }
         for (std::uint32_t slot = 0; slot < shape.slots; ++slot) {
             new (&head(slot)) Head();
+            new (slot_at(slot) + layout_.left) Left();
             for (std::uint32_t word = 0; word < layout_.words; ++word) {
                 new (named(slot) + word) Word();
             }
             for (Position p = 0; p < shape.size; ++p) {
                 new (&node(slot, p)) Node();
+            }
+            for (std::uint32_t at = 0; at < shape.gather.size(); ++at) {
+                new (slot_at(slot) + layout_.tallies + at * sizeof(Tally)) Tally();
             }
         }
     }
@@ -101,6 +112,13 @@ public:
     [[nodiscard]] Inbox& inbox(Position p) const noexcept { return inboxes_[p]; }
     [[nodiscard]] Head& head(std::uint32_t slot) const noexcept {
         return *reinterpret_cast<Head*>(slot_at(slot));
+    }
+    [[nodiscard]] Atomic<std::uint32_t>& left(std::uint32_t slot) const noexcept {
+        return reinterpret_cast<Left*>(slot_at(slot) + layout_.left)->count;
+    }
+    [[nodiscard]] Atomic<std::uint32_t>& tally(std::uint32_t slot,
+                                               std::uint32_t at) const noexcept {
+        return reinterpret_cast<Tally*>(slot_at(slot) + layout_.tallies)[at].count;
     }
     [[nodiscard]] Node& node(std::uint32_t slot, Position p) const noexcept {
         return reinterpret_cast<Node*>(slot_at(slot) + layout_.nodes)[p];
@@ -114,25 +132,30 @@ private:
     struct Layout {
         explicit Layout(const Shape& shape)
             : words((shape.size + 63) / 64), inboxes(rounded(words * sizeof(Word))),
-              slots(inboxes + shape.size * sizeof(Inbox)), nodes(sizeof(Head)),
-              snapshot(rounded(nodes + shape.size * sizeof(Node))),
-              slot_bytes(rounded(snapshot + words * sizeof(Word))),
+              slots(inboxes + shape.size * sizeof(Inbox)), snapshot(sizeof(Head)),
+              left(rounded(snapshot + words * sizeof(Word))), nodes(left + sizeof(Left)),
+              tallies(nodes + shape.size * sizeof(Node)),
+              slot_bytes(rounded(tallies + shape.gather.size() * sizeof(Tally))),
               total(slots + shape.slots * slot_bytes) {
             // The extents are disjoint and in this order.
             CORYMB_ASSERT(words * 64 >= shape.size && words * sizeof(Word) <= inboxes);
             CORYMB_ASSERT(inboxes + shape.size * sizeof(Inbox) <= slots);
-            CORYMB_ASSERT(sizeof(Head) <= nodes && nodes + shape.size * sizeof(Node) <= snapshot);
-            CORYMB_ASSERT(snapshot + words * sizeof(Word) <= slot_bytes);
+            static_assert(sizeof(Head) % alignof(Word) == 0 && alignof(Head) <= line_pair_bytes);
+            CORYMB_ASSERT(sizeof(Head) <= snapshot && snapshot + words * sizeof(Word) <= left);
+            CORYMB_ASSERT(left + sizeof(Left) <= nodes);
+            CORYMB_ASSERT(nodes + shape.size * sizeof(Node) <= tallies);
+            CORYMB_ASSERT(tallies + shape.gather.size() * sizeof(Tally) <= slot_bytes);
             CORYMB_ASSERT(slots + shape.slots * slot_bytes <= total);
-            CORYMB_ASSERT((inboxes | slots | nodes | slot_bytes) % line_pair_bytes == 0);
+            CORYMB_ASSERT((inboxes | slots | left | nodes | slot_bytes) % line_pair_bytes == 0);
+            CORYMB_ASSERT(tallies % cache_line_bytes == 0);
         }
         static std::size_t rounded(std::size_t bytes) noexcept {
             return (bytes + line_pair_bytes - 1) / line_pair_bytes * line_pair_bytes;
         }
 
         std::uint32_t words;
-        std::size_t inboxes, slots;              ///< Offsets in the block.
-        std::size_t nodes, snapshot, slot_bytes; ///< Offsets in a slot.
+        std::size_t inboxes, slots;                             ///< Offsets in the block.
+        std::size_t snapshot, left, nodes, tallies, slot_bytes; ///< Offsets in a slot.
         std::size_t total;
     };
 

@@ -11,7 +11,7 @@
 
 namespace corymb::multicast {
 
-/// Calls, position_of and end follow.
+/// Calls, position_of, end and, with a gather tree, its parents by position follow.
 struct Board::Head {
     std::uint32_t size = 1;
     std::uint32_t slots = 1;
@@ -19,6 +19,7 @@ struct Board::Head {
     std::uint32_t flat_up_to = 0;
     std::uint32_t skipping = 1;
     std::uint32_t by_messages = 0;
+    std::uint32_t gathers = 0;
     std::int64_t deadline_ns = 0;
     WaitPolicy wait_policy = WaitPolicy::ladder;
     char reason[200] = {};
@@ -36,7 +37,7 @@ using StandardCore = Core<channel::StandardEnv>;
 
 std::size_t Board::bytes(const Shape& shape) noexcept {
     return sizeof(Head) + shape.slots * sizeof(CallRecord) +
-           shape.size * (2 * sizeof(std::uint32_t));
+           std::size_t{shape.size} * (shape.gather.empty() ? 2 : 3) * sizeof(std::uint32_t);
 }
 
 std::byte* Board::behind_head() const noexcept {
@@ -65,6 +66,7 @@ Board Board::make(Arena& arena, const Shape& shape, const Preorder& order,
         made->flat_up_to = shape.flat_up_to;
         made->skipping = shape.skipping ? 1 : 0;
         made->by_messages = shape.by_messages ? 1 : 0;
+        made->gathers = shape.gather.empty() ? 0 : 1;
         made->deadline_ns = settings.deadline_ns;
         made->wait_policy = settings.wait_policy;
         settings.reason.copy(made->reason, std::size(made->reason) - 1);
@@ -74,6 +76,9 @@ Board Board::make(Arena& arena, const Shape& shape, const Preorder& order,
         }
         std::copy(order.position_of.begin(), order.position_of.end(), board.numbers());
         std::copy(order.end.begin(), order.end.end(), board.numbers() + shape.size);
+        for (Position p = 0; !shape.gather.empty() && p < shape.size; ++p) {
+            board.numbers()[2 * std::size_t{shape.size} + p] = shape.gather.parent_of(p);
+        }
     });
     return {head, core};
 }
@@ -94,11 +99,19 @@ Board::Settings Board::settings() const {
 }
 
 Shape Board::shape() const {
-    Shape shape{head_->size, head_->slots, head_->fan_out, head_->skipping != 0, {}};
+    Shape shape;
+    shape.size = head_->size;
+    shape.slots = head_->slots;
+    shape.fan_out = head_->fan_out;
+    shape.skipping = head_->skipping != 0;
     shape.flat_up_to = head_->flat_up_to;
     shape.by_messages = head_->by_messages != 0;
     if (shape.fan_out == 0) {
         shape.end.assign(numbers() + shape.size, numbers() + 2 * std::size_t{shape.size});
+    }
+    if (head_->gathers != 0) {
+        shape.gather =
+            GatherTree({numbers() + 2 * std::size_t{shape.size}, std::size_t{shape.size}});
     }
     return shape;
 }

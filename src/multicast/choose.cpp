@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "multicast/tuning.hpp"
+#include "plan/generate/family_list.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/multicast_model.hpp>
 
 #include <array>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb {
@@ -37,12 +41,19 @@ class Ways {
 public:
     Ways(const Machine& machine, std::span<const int> placement,
          MulticastAcknowledgement acknowledgement)
-        : machine_(machine), placement_(placement), acknowledgement_(acknowledgement),
-          sizes_(group_sizes(static_cast<int>(placement.size()))) {}
+        : machine_(machine), placement_(placement),
+          sizes_(group_sizes(static_cast<int>(placement.size()))) {
+        options_.topology = MulticastTopology::split;
+        options_.acknowledgement = acknowledgement;
+        if (acknowledgement == MulticastAcknowledgement::gather) {
+            options_.gather = plan_gather(machine, placement);
+        }
+    }
 
     /// The best one, but for its reason.
     [[nodiscard]] MulticastChoice choose() const {
-        MulticastChoice choice{flat_limit(), fan_outs.front(), acknowledgement_, ""};
+        MulticastChoice choice{flat_limit(), fan_outs.front(), options_.acknowledgement,
+                               options_.gather, ""};
         double best = 0;
         for (const int fan_out : fan_outs) {
             double sum = 0; // Sum of logarithms: each size counts alike.
@@ -69,11 +80,9 @@ public:
 
 private:
     [[nodiscard]] double latency_of(int fan_out, int flat_up_to, int count) const {
-        MulticastOptions options;
-        options.topology = MulticastTopology::split;
+        MulticastOptions options = options_;
         options.fan_out = fan_out;
         options.flat_up_to = flat_up_to;
-        options.acknowledgement = acknowledgement_;
         const auto size = static_cast<int>(placement_.size());
         return simulate_multicast(machine_, placement_, options, call_to(count, size)).latency;
     }
@@ -94,25 +103,43 @@ private:
 
     const Machine& machine_;
     std::span<const int> placement_;
-    MulticastAcknowledgement acknowledgement_;
+    MulticastOptions options_;
     std::vector<int> sizes_;
 };
 
 } // namespace
+
+Plan plan_gather(const Machine& machine, std::span<const int> placement) {
+    const CostView costs(machine, placement);
+    const GenerateInput input{.costs = costs,
+                              .machine = &machine,
+                              .placement = placement,
+                              .root = 0,
+                              .moves = multicast::tuning::gather_moves};
+    multicast::tuning::gather_moves.note();
+    return generate::annealed.make(Collective::reduce, input);
+}
 
 MulticastChoice choose_multicast(const Machine& machine, std::span<const int> placement,
                                  MulticastAcknowledgement acknowledgement) {
     using enum MulticastAcknowledgement;
     const bool is_free = acknowledgement == best;
     const auto size = static_cast<int>(placement.size());
-    MulticastChoice choice{1, fan_outs.front(), is_free ? counters : acknowledgement, ""};
+    MulticastChoice choice{1, fan_outs.front(), is_free ? counters : acknowledgement, {}, ""};
     if (size > 2) {
         const Ways ways(machine, placement, choice.acknowledgement);
         choice = ways.choose();
-        if (is_free) {
-            const Ways others(machine, placement, messages);
-            const MulticastChoice other = others.choose();
-            choice = others.latency_of(other) < ways.latency_of(choice) ? other : choice;
+        double latency = ways.latency_of(choice);
+        for (const MulticastAcknowledgement other : {messages, gather}) {
+            if (!is_free) {
+                break;
+            }
+            const Ways others(machine, placement, other);
+            MulticastChoice found = others.choose();
+            if (const double its = others.latency_of(found); its < latency) {
+                latency = its;
+                choice = std::move(found);
+            }
         }
     }
     choice.reason = choice.flat_up_to >= size - 1

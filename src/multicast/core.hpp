@@ -32,21 +32,23 @@
 //   slot, position 8      done       owner, heir           owner, initiator
 //   slot, position 8      lost       heir                  initiator     the call that its owner
 //                                                                        was buried in
+//   slot, node     4      tally      members               the same      answers so far at a node
+//                                                                        of the gather tree; 0
+//                                                                        between calls
 //
 // Protocol:
 //   initiator  1. busy = own (P5); 2. phase = collecting; 3. read each word of the mask with a
 //              read-modify-write (A1) into the snapshot; 4. phase = stands (P2); 5. forward the
-//              whole range, run its own part; 6. wait until `left` is 0 (P4); 7. busy = 0 (P5).
+//              whole range, run its own part; 6. wait until `left` is 0; 7. busy = 0 (P5).
 //   forward    the members of a range are cut into parts; the first member of each part gets it as
 //              its task: write the task, posted = g (P3), set the slot's bit in its mail (P1),
 //              wake it. Positions that are no members get nothing: the forwarder does their
-//              share. Counters start with a bias, so that answers may come before the forwarder
-//              has counted the members that it told.
+//              share.
 //   member     take the whole mail (P1), which is a hint: a bit whose task is done is passed over.
-//              For each task: forward it unless another member has, run, then subtract one from
-//              its counter (A2); the member that brings it to 0 goes on at the parent and at last
-//              at the slot (P4). At last done = g (P6), after which it does not touch the slot but
-//              for the collecting of answers, which does no harm.
+//              For each task: forward it unless another member has, run, then answer at its
+//              counter (counters.hpp); the last to answer there goes on above it and at last at the
+//              slot. At last done = g (P6), after which it does not touch the slot but for the
+//              collecting of answers, which does no harm.
 //   by messages  (answers.hpp) nothing is counted. A member answers when all that it told have, as
 //              the initiator does; a leaver leaves that to those above it. A member that has run
 //              and does not poll is in the way of answers: then `is_through` says whether the call
@@ -82,10 +84,6 @@
 //       the phase, or has not the bit.
 //   P3: release store of `posted` in post -> acquire load in take_over and serve: publishes the
 //       task.
-//   A2: read-modify-writes of a position's `answers`: the last one acquires all others and hands
-//       them on with its own subtraction at the parent.
-//   P4: release subtractions from the slot's `left` -> acquire load in is_complete: what all
-//       members did, and their last use of the slot.
 //   P5: release store of `busy` in finish and give_up -> acquire replacement in claim and adopt:
 //       the slot's last user.
 //   P6: release store of `done` in serve and inherit -> acquire load in is_through: what the
@@ -107,6 +105,7 @@
 #include "base/assert.hpp"
 #include "multicast/answers.hpp"
 #include "multicast/block.hpp"
+#include "multicast/counters.hpp"
 #include "multicast/shape.hpp"
 #include "multicast/snapshot.hpp"
 #include "multicast/spread.hpp"
@@ -143,7 +142,9 @@ public:
     }
     /// Opens the block of another Core of this shape, perhaps in another process.
     Core(std::byte* block, Shape shape)
-        : shape_(std::move(shape)), fields_(block, shape_), answers_(shape_) {}
+        : shape_(std::move(shape)), fields_(block, shape_), answers_(shape_), counters_(shape_) {}
+    Core(const Core&) = delete; // Parts refer to each other.
+    Core& operator=(const Core&) = delete;
 
     [[nodiscard]] const Shape& shape() const noexcept { return shape_; }
     [[nodiscard]] Spot& spot(Position p) noexcept { return inbox(p).spot; }
@@ -297,23 +298,27 @@ public:
         }
         CORYMB_DEBUG_ASSERT(is_member == this->is_member(initiator) && !is_named(slot, initiator));
         own.payload.put(payload, count);
-        own.left.store(by_messages() ? shape_.size : bias, std::memory_order_relaxed);
+        if (by_messages()) {
+            fields_.left(slot).store(shape_.size, std::memory_order_relaxed);
+        } else {
+            counters_.begin(fields_, slot);
+        }
         own.phase.store(2 * number, std::memory_order_release); // P2 release
         CORYMB_DEBUG_ASSERT(std::memcmp(own.payload.view(count), payload, count) == 0);
         const std::uint32_t told =
             forward(slot, {number, shape_.size + initiator, 0, shape_.size}, first_time);
         if (!by_messages()) {
-            static_cast<void>(count_down(own.left, bias - told, std::memory_order_relaxed));
+            counters_.begun(fields_, slot, told);
         }
         return is_member;
     }
 
     /// Holder of a slot.
     [[nodiscard]] bool is_complete(std::uint32_t slot) const noexcept {
-        auto& left = head(slot).left;
         if (!by_messages()) {
-            return left.load(std::memory_order_acquire) == 0; // P4 acquire
+            return counters_.is_complete(fields_, slot);
         }
+        auto& left = fields_.left(slot);
         const std::uint32_t before = left.load(std::memory_order_relaxed);
         Position next = shape_.size - before;
         const bool is_end = answers_.follow(fields_, slot, number(slot), next, shape_.size);
@@ -342,8 +347,8 @@ public:
     }
     /// The slot of a complete call, after the last look at it.
     void finish(std::uint32_t slot) noexcept {
-        if (auto& left = head(slot).left; left.load(std::memory_order_relaxed) != 0) {
-            left.store(0, std::memory_order_relaxed); // Counters that somebody has left.
+        if (fields_.left(slot).load(std::memory_order_relaxed) != 0) {
+            counters_.reset(fields_, slot);
         }
         head(slot).busy.store(0, std::memory_order_release); // P5 release
     }
@@ -389,7 +394,7 @@ public:
     [[nodiscard]] Number under_way(std::uint32_t slot) const noexcept {
         const Number phase = head(slot).phase.load(std::memory_order_relaxed);
         const bool is_busy = head(slot).busy.load(std::memory_order_relaxed) != 0;
-        const bool has_ended = head(slot).left.load(std::memory_order_relaxed) == 0;
+        const bool has_ended = fields_.left(slot).load(std::memory_order_relaxed) == 0;
         return is_busy && !has_ended && phase % 2 == 0 ? phase / 2 : 0;
     }
 
@@ -424,7 +429,6 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t bias = 1U << 30U;
     static constexpr Claim given_up = Fields::given_up;
 
     [[nodiscard]] Head& head(std::uint32_t slot) const noexcept { return fields_.head(slot); }
@@ -473,7 +477,7 @@ private:
             for (std::uint32_t word = 0; word < fields_.words(); ++word) {
                 fields_.named(slot)[word].store(0, std::memory_order_relaxed);
             }
-            own.left.store(0, std::memory_order_relaxed);
+            fields_.left(slot).store(0, std::memory_order_relaxed);
             own.phase.store(phase + 1, std::memory_order_release); // P2 release
         } else if (!is_complete(slot)) {
             static_cast<void>(
@@ -482,13 +486,13 @@ private:
     }
     void take_over(std::uint32_t slot, Position p, const Task& task, Position self) {
         Node& of = node(slot, p);
-        const Task part{task.number, p, task.first, task.end};
+        const Task part = part_of(task, p);
         const Claim forwarder = of.forwarder.load(std::memory_order_relaxed);
         if (forwarder == 0) {
             if (of.forwarder.replace(0, claim_of(self), std::memory_order_relaxed)) {
                 const std::uint32_t told = forward(slot, part, first_time);
-                if (!by_messages() && count_forwarded(of, told)) {
-                    arrive(slot, task.parent);
+                if (!by_messages() && counters_.forwarded(of, told)) {
+                    counters_.arrive(fields_, slot, task.parent);
                 }
             }
         } else if (is_buried(forwarder) &&
@@ -499,6 +503,11 @@ private:
 
     static constexpr bool again = true;
     static constexpr bool first_time = false;
+    /// The part of a call that whoever forwards for `p` hands on. Where acknowledgements do not go
+    /// back along its way, all know the place of the initiator.
+    [[nodiscard]] Task part_of(const Task& task, Position p) const noexcept {
+        return {task.number, counters_.gathers() ? task.parent : p, task.first, task.end};
+    }
     /// Tells the first members of the parts of a range; returns how many.
     std::uint32_t forward(std::uint32_t slot, const Task& whole, bool is_again) {
         return spread(
@@ -516,7 +525,7 @@ private:
         if (!is_again || to.posted.load(std::memory_order_relaxed) != task.number) {
             to.task.put(&task, sizeof task);
             if (!by_messages()) {
-                to.answers.store(bias, std::memory_order_relaxed);
+                counters_.post(to);
             }
             to.forwarder.store(0, std::memory_order_relaxed);
             to.posted.store(task.number, std::memory_order_release); // P3 release
@@ -540,61 +549,29 @@ private:
         if (task.first >= task.end) {
             at = task.parent;
         } else if (own.forwarder.replace(0, claim_of(p), std::memory_order_relaxed)) {
-            const std::uint32_t told =
-                forward(slot, {task.number, p, task.first, task.end}, first_time);
+            const std::uint32_t told = forward(slot, part_of(task, p), first_time);
             if (told == 0) {
                 at = task.parent;
             } else if (!by_messages()) {
                 // The member has not run yet, so this is not the last answer.
-                static_cast<void>(count_forwarded(own, told));
+                static_cast<void>(counters_.forwarded(own, told));
             }
         }
         run(slot, head(slot).payload.view(payload_bytes));
         if (by_messages()) {
             answers_.begin(fields_, slot, p, task);
         } else {
-            arrive(slot, at);
+            counters_.answer(fields_, slot, p, at, task.parent);
         }
         own.done.store(task.number, std::memory_order_release); // P6 release
         return true;
     }
-    /// Replaces the bias by `told` answers and the member's own; whether all of them are there.
-    static bool count_forwarded(Node& of, std::uint32_t told) {
-        const std::uint64_t left =
-            count_down(of.answers, bias - told - 1, std::memory_order_acquire); // A2 acquire
-        return left == 0;
-    }
-    /// Counts `by` answers of those to come; returns how many are left.
-    template <class Counter>
-    static std::uint64_t count_down(Counter& counter, std::uint32_t by, std::memory_order order) {
-        const std::uint64_t before = counter.fetch_sub(by, order);
-        CORYMB_ASSERT(before >= by && before <= bias);
-        return before - by;
-    }
-    /// Counts one answer at a position, and at its ancestors as far as it was the last.
-    void arrive(std::uint32_t slot, std::uint32_t at) {
-        while (at < shape_.size) {
-            Node& of = node(slot, at);
-            const std::uint32_t parent = of.read().parent; // Read before the subtraction.
-            const std::uint64_t left =
-                count_down(of.answers, 1, std::memory_order_acq_rel); // A2 acquire, A2 release
-            if (left != 0) {
-                return;
-            }
-            at = parent;
-        }
-        CORYMB_ASSERT(at < 2 * shape_.size);
-        Inbox& initiator = inbox(at - shape_.size);
-        if (count_down(head(slot).left, 1, std::memory_order_release) == 0) { // P4 release
-            initiator.spot.wake_if_parked();
-        }
-    }
-
     [[nodiscard]] bool by_messages() const noexcept { return shape_.by_messages; }
 
     Shape shape_;
     Fields fields_;
     Answers<Env> answers_;
+    Counters<Env> counters_;
 };
 
 } // namespace corymb::multicast

@@ -31,14 +31,20 @@ void check(int size, const MulticastOptions& options) {
     if (options.deadline.count() < 0) {
         refuse("MulticastOptions::deadline is negative; give the longest wait, or 0 for 5 minutes");
     }
+    const auto require_size = [&](const Plan& plan, const std::string& name) {
+        if (plan.size() != size) {
+            refuse(name + " is for " + std::to_string(plan.size()) + " ranks, the group has " +
+                   std::to_string(size));
+        }
+    };
     if (options.topology == MulticastTopology::tree) {
         if (!options.plan) {
             refuse("MulticastTopology::tree needs MulticastOptions::plan, a planned broadcast");
         }
-        if (options.plan->size() != size) {
-            refuse("MulticastOptions::plan is for " + std::to_string(options.plan->size()) +
-                   " ranks, the group has " + std::to_string(size));
-        }
+        require_size(*options.plan, "MulticastOptions::plan");
+    }
+    if (options.acknowledgement == MulticastAcknowledgement::gather && options.gather) {
+        require_size(*options.gather, "MulticastOptions::gather");
     }
 }
 
@@ -77,6 +83,18 @@ std::string name_of(const MulticastOptions& options) {
            " members, more split by " + std::to_string(options.fan_out);
 }
 
+Plan planned_gather(int size, const MulticastOptions& options) {
+    if (options.gather) {
+        return *options.gather;
+    }
+    if (options.machine == nullptr) {
+        throw Error(Errc::invalid_argument,
+                    "MulticastAcknowledgement::gather needs MulticastOptions::gather, a planned "
+                    "reduce, or MulticastOptions::machine to plan one");
+    }
+    return plan_gather(*options.machine, placement_of(size, options));
+}
+
 /// The topology and the acknowledgement that the model gives, where it is asked.
 Resolved chosen(int size, const MulticastOptions& options) {
     Resolved found{options, name_of(options)};
@@ -98,6 +116,7 @@ Resolved chosen(int size, const MulticastOptions& options) {
     found.options.flat_up_to = choice.flat_up_to;
     found.options.fan_out = choice.fan_out;
     found.options.acknowledgement = choice.acknowledgement;
+    found.options.gather = choice.gather;
     found.reason = choice.reason;
     return found;
 }
@@ -109,6 +128,10 @@ Resolved resolved(int size, const MulticastOptions& options) {
     Resolved found = chosen(size, options);
     if (found.options.acknowledgement == MulticastAcknowledgement::messages) {
         found.reason += "; acknowledged by messages";
+    } else if (found.options.acknowledgement == MulticastAcknowledgement::gather) {
+        found.options.gather = planned_gather(size, found.options);
+        found.reason +=
+            "; acknowledged up the tree of the plan '" + found.options.gather->algorithm + "'";
     }
     return found;
 }
@@ -140,6 +163,9 @@ Shape shape_of(const Preorder& order, const MulticastOptions& options) {
         shape.end = order.end;
     }
     shape.by_messages = options.acknowledgement == MulticastAcknowledgement::messages;
+    if (options.acknowledgement == MulticastAcknowledgement::gather) {
+        shape.gather = gather_tree(order, gather_parents(options.gather.value()));
+    }
     return shape;
 }
 

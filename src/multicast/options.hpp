@@ -19,6 +19,7 @@ struct Resolved {
 [[nodiscard]] Resolved resolved(int size, const MulticastOptions& options);
 /// How the ranks are numbered. Throws as above.
 [[nodiscard]] Preorder order_of(int size, const MulticastOptions& options);
+/// `gather` needs a plan in the options. Throws as above.
 [[nodiscard]] Shape shape_of(const Preorder& order, const MulticastOptions& options);
 
 } // namespace corymb::multicast

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multicast/shape.hpp"
 
+#include "plan/step_kind.hpp"
+
 #include <corymb/error.hpp>
 
 #include <algorithm>
@@ -42,10 +44,14 @@ Preorder order_from(const Children& children, Rank root) {
     return order;
 }
 
-[[noreturn]] void refuse(const Plan& plan, const std::string& why) {
+[[noreturn]] void refuse(const Plan& plan, const std::string& why,
+                         const std::string& what = "broadcast tree for a multicast") {
     throw Error(Errc::invalid_argument, "the plan '" + plan.algorithm + "' of " +
-                                            std::string(to_string(plan.op)) +
-                                            " is no broadcast tree for a multicast: " + why);
+                                            std::string(to_string(plan.op)) + " is no " + what +
+                                            ": " + why);
+}
+[[noreturn]] void refuse_reduce(const Plan& plan, const std::string& why) {
+    refuse(plan, why, "reduce tree for acknowledgements");
 }
 
 bool takes(const Step& step) noexcept {
@@ -124,6 +130,47 @@ Preorder plan_order(const Plan& plan) {
         refuse(plan, "its root does not reach every rank");
     }
     return order;
+}
+
+std::vector<Rank> gather_parents(const Plan& plan) {
+    if (plan.op != Collective::reduce || plan.root < 0 || plan.root >= plan.size()) {
+        refuse_reduce(plan, "it must be a reduce");
+    }
+    std::vector<Rank> parents(plan.steps.size(), -1);
+    const auto give = [&](Rank from, Rank to) {
+        const bool is_there = from >= 0 && from < plan.size() && to >= 0 && to < plan.size();
+        Rank* const parent = is_there ? &parents[static_cast<std::size_t>(from)] : nullptr;
+        if (parent == nullptr || from == plan.root || (*parent >= 0 && *parent != to)) {
+            refuse_reduce(plan,
+                          "rank " + std::to_string(from) +
+                              " does not give everything to one other; name a tree algorithm");
+        }
+        *parent = to;
+    };
+    for (Rank rank = 0; rank < plan.size(); ++rank) {
+        for (const Step& step : plan.steps[static_cast<std::size_t>(rank)]) {
+            if (takes(step) || plan::is_folding(step.kind) || step.kind == StepKind::put) {
+                plan::is_putting(step.kind) ? give(rank, step.peer) : give(step.peer, rank);
+            }
+        }
+    }
+    for (Rank rank = 0; rank < plan.size(); ++rank) {
+        Rank& parent = parents[static_cast<std::size_t>(rank)];
+        if (parent < 0 && rank != plan.root) {
+            refuse_reduce(plan, "rank " + std::to_string(rank) + " gives its data to nobody");
+        }
+        parent = parent < 0 ? rank : parent;
+    }
+    return parents;
+}
+
+GatherTree gather_tree(const Preorder& order, const std::vector<Rank>& parents) {
+    std::vector<Position> parent;
+    for (const Rank rank : order.rank_at) {
+        const Rank above = parents[static_cast<std::size_t>(rank)];
+        parent.push_back(order.position_of[static_cast<std::size_t>(above)]);
+    }
+    return GatherTree(parent);
 }
 
 } // namespace corymb::multicast

@@ -3,6 +3,8 @@
 // subtree of a position is the range [position, end[position]).
 #pragma once
 
+#include "multicast/gather_tree.hpp"
+
 #include <corymb/plan.hpp>
 
 #include <cstdint>
@@ -19,6 +21,7 @@ struct Shape {
     /// With a fan-out, up to so many members are not cut into parts.
     std::uint32_t flat_up_to = 0;
     bool by_messages = false; ///< Acknowledgements.
+    GatherTree gather;        ///< Acknowledgements go up this tree; empty: back as they came.
 };
 
 /// The preorder of a tree of ranks.
@@ -35,5 +38,11 @@ struct Preorder {
 /// The tree of a broadcast, children in the order of its sends. Throws Errc::invalid_argument for
 /// another operation or a broadcast in which a rank takes from several others.
 [[nodiscard]] Preorder plan_order(const Plan& plan);
+/// The rank to which each rank of a reduce gives its data; the root is its own. Throws
+/// Errc::invalid_argument for another operation or a reduce in which a rank gives to several
+/// others, or to none.
+[[nodiscard]] std::vector<Rank> gather_parents(const Plan& plan);
+/// `parents` is by rank.
+[[nodiscard]] GatherTree gather_tree(const Preorder& order, const std::vector<Rank>& parents);
 
 } // namespace corymb::multicast

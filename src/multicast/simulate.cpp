@@ -39,17 +39,18 @@ public:
     Replay(const Machine& machine, std::span<const int> placement, const MulticastOptions& options,
            const MulticastCall& call)
         : order_(multicast::order_of(static_cast<int>(placement.size()), options)),
-          shape_(multicast::shape_of(order_, options)), placement_(by_position(placement)),
+          shape_(shape_of(order_, machine, placement, options)), placement_(by_position(placement)),
           charges_(machine, placement_, 8), call_(call),
           words_(new Word[placement.size() / 64 + 1]), clock_(placement.size()),
           in_a_row_(placement.size()), counters_(placement.size() + 1) {
         check();
+        begin_gather();
         result_.simulated_on = machine.name;
     }
 
     MulticastTimes run() {
         forward(initiator_, root(), 0, shape_.size);
-        if (counters_[root()].left == 0) {
+        if (call_.members.empty()) {
             result_.latency = clock_[initiator_];
         }
         while (!events_.empty()) {
@@ -63,12 +64,37 @@ public:
 private:
     using Word = channel::StandardEnv::Atomic<std::uint64_t>;
 
+    static multicast::Shape shape_of(const multicast::Preorder& order, const Machine& machine,
+                                     std::span<const int> placement,
+                                     const MulticastOptions& options) {
+        if (options.acknowledgement != MulticastAcknowledgement::gather || options.gather) {
+            return multicast::shape_of(order, options);
+        }
+        MulticastOptions planned = options;
+        planned.gather = plan_gather(machine, placement);
+        return multicast::shape_of(order, planned);
+    }
+    [[nodiscard]] multicast::Snapshot<const Word> named() const noexcept {
+        return multicast::Snapshot<const Word>(words_.get());
+    }
+    [[nodiscard]] bool gathers() const noexcept { return !shape_.gather.empty(); }
+    /// Counters of the gather tree with what they wait for.
+    void begin_gather() {
+        gather_.resize(shape_.gather.size());
+        for (std::uint32_t node = 0; node < shape_.gather.size(); ++node) {
+            gather_[node].left = shape_.gather.expected(node, named());
+            gather_[node].owner = node == 0 ? initiator_ : shape_.gather.position_of(node);
+            gather_[node].parent = node == 0 ? 0 : shape_.gather.above(node);
+        }
+    }
+
     /// A counter's line: its holder, and the end of the holding.
     struct Counter {
         std::uint32_t left = 0;
         std::uint32_t parent = 0;
         Position owner = 0;
         double free_at = 0;
+        bool is_begun = false; ///< Somebody has answered at a counter of the gather tree.
     };
 
     [[nodiscard]] std::uint32_t root() const noexcept { return shape_.size; }
@@ -128,8 +154,7 @@ private:
             clock += call_.test;
             ++result_.tested;
         };
-        counters_[counter].left += multicast::spread(
-            shape_, multicast::Snapshot<const Word>(words_.get()), first, end, tell, pass);
+        counters_[counter].left += multicast::spread(shape_, named(), first, end, tell, pass);
         counters_[counter].owner = teller;
         counters_[counter].free_at = clock;
     }
@@ -141,6 +166,10 @@ private:
         forward(told.who, told.who, told.first, told.end);
         clock += call_.run;
         result_.last_run = std::max(result_.last_run, clock);
+        if (gathers()) {
+            push_answer(clock, told.who, shape_.gather.place_of(told.who));
+            return;
+        }
         std::uint32_t at = told.at;
         // The member's own answer is one of those that it collects.
         if (counters_[told.who].left != 0) {
@@ -151,7 +180,41 @@ private:
         push({.time = clock, .is_answer = true, .who = told.who, .at = at});
     }
 
+    /// A counter with one answer to come is passed by.
+    void push_answer(double time, Position who, std::uint32_t node) {
+        while (node != 0 && gather_[node].left == 1 && !gather_[node].is_begun) {
+            node = gather_[node].parent;
+        }
+        push({.time = time, .is_answer = true, .who = who, .at = node});
+    }
+    void gather(const Event& event) {
+        Counter& counter = gather_[event.at];
+        if (event.at != 0 && !counter.is_begun && counter.owner == event.who) {
+            counter.owner = shape_.gather.first_below(event.at);
+        }
+        counter.is_begun = true;
+        double done = std::max(event.time, counter.free_at);
+        if (counter.owner != event.who) {
+            done += receive(counter.owner, event.who);
+        }
+        counter.owner = event.who;
+        counter.free_at = done;
+        clock_[event.who] = std::max(clock_[event.who], done);
+        if (--counter.left != 0) {
+            return;
+        }
+        if (event.at != 0) {
+            push_answer(done, event.who, counter.parent);
+        } else {
+            result_.latency = std::max(clock_[initiator_], done + receive(event.who, initiator_));
+        }
+    }
+
     void answer(const Event& event) {
+        if (gathers()) {
+            gather(event);
+            return;
+        }
         Counter& counter = counters_[event.at];
         double done = event.time;
         Position last = event.who;
@@ -193,6 +256,7 @@ private:
     std::vector<double> clock_;
     std::vector<int> in_a_row_;
     std::vector<Counter> counters_; ///< By position; the last one is the initiator's.
+    std::vector<Counter> gather_;   ///< By node of the gather tree.
     std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
     std::uint64_t made_ = 0;
     MulticastTimes result_;

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 namespace corymb::multicast {
 
@@ -18,6 +19,12 @@ constexpr std::uint64_t bit_of(Position p) noexcept {
 inline std::uint32_t ones(std::uint64_t word) noexcept {
     return static_cast<std::uint32_t>(std::popcount(word));
 }
+
+/// Positions of one word.
+struct Part {
+    std::uint32_t word = 0;
+    std::uint64_t bits = 0;
+};
 
 template <class Word>
 class Snapshot {
@@ -52,6 +59,21 @@ public:
             from = next;
         }
         return found;
+    }
+
+    /// How many members there are among the positions of these parts.
+    [[nodiscard]] std::uint32_t count(std::span<const Part> parts) const noexcept {
+        std::uint32_t found = 0;
+        for (const Part& part : parts) {
+            found += ones(words_[part.word].load(std::memory_order_relaxed) & part.bits);
+        }
+        return found;
+    }
+    /// Whether there is a member among them.
+    [[nodiscard]] bool meets(std::span<const Part> parts) const noexcept {
+        return std::ranges::any_of(parts, [this](const Part& part) {
+            return (words_[part.word].load(std::memory_order_relaxed) & part.bits) != 0;
+        });
     }
 
     /// The position right behind `count` members, of whom `from` is the first.

@@ -131,6 +131,10 @@ def test_sim_multicast(corymb_call: Command, tmp_path: Path) -> None:
     assert latency["flat, helping", 1] > latency["flat", 1]
     assert latency["binary tree, helping", 4] > latency["binary tree, skipping", 4]
     assert latency["tree, to all", 1] == latency["tree, skipping", 19]
+    gathered = {size for variant, size in latency if variant == "best, gather tree"}
+    assert gathered == {1, 4, 19}
+    assert latency["tree, gather tree", 1] == latency["tree, skipping", 1]
+    assert report["choice"]["acknowledgement"] in ("counters", "messages", "gather")
     assert "simulated on " + SMELT in report["choice"]["reason"]
     assert "simulated" in page.read_text()
     assert corymb_call("sim", "multicast", "--machine", SMELT, "--members", "20").returncode == 2

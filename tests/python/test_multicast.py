@@ -34,12 +34,23 @@ def code_of(wrong: Callable[[], object]) -> str:
     return caught.value.code
 
 
-@pytest.mark.parametrize("acknowledgement", ["counters", "messages"])
+def reduce_of(ranks: int) -> corymb.Plan:
+    machine = corymb.Machine.gallery("smelt-e5v2-2x10")
+    return corymb.make_plan(
+        machine, "reduce", placement=list(range(ranks)), root=0, algorithm="chain"
+    ).plan
+
+
+@pytest.mark.parametrize("acknowledgement", ["counters", "messages", "gather"])
 def test_every_member_runs_it_once(acknowledgement: str) -> None:
-    group = corymb.MulticastGroup(3, topology="split", fan_out=1, acknowledgement=acknowledgement)
+    gather = reduce_of(3) if acknowledgement == "gather" else None
+    group = corymb.MulticastGroup(
+        3, topology="split", fan_out=1, acknowledgement=acknowledgement, gather=gather
+    )
     assert (group.size, group.members) == (3, 0)
     assert "split by 1" in group.topology
     assert ("by messages" in group.topology) == (acknowledgement == "messages")
+    assert ("up the tree of the plan 'chain'" in group.topology) == (acknowledgement == "gather")
     ran: list[int] = []
     joined, stop = threading.Barrier(3), threading.Event()
 
@@ -98,6 +109,7 @@ def test_what_is_wrong_is_said() -> None:
     assert code_of(lambda: corymb.MulticastGroup(0)) == "invalid_argument"
     assert code_of(lambda: corymb.MulticastGroup(2, topology="star")) == "unknown_name"
     assert code_of(lambda: corymb.MulticastGroup(2, acknowledgement="post")) == "unknown_name"
+    assert code_of(lambda: corymb.MulticastGroup(2, acknowledgement="gather")) == "invalid_argument"
     assert code_of(lambda: corymb.MulticastGroup(2, wait="long")) == "unknown_name"
     assert code_of(lambda: corymb.MulticastGroup(2, topology="tree")) == "invalid_argument"
     assert code_of(lambda: corymb.MulticastGroup(2, calls=0)) == "invalid_argument"

@@ -12,7 +12,7 @@ enum class Bug : std::uint8_t { none, does_not_wait, does_not_collect };
 
 /// Everybody but the initiator is a member; in a chain position 1 forwards to 2.
 template <std::uint32_t Size, Tree tree>
-struct Answering : Group<Size, 1, tree, true, true> {
+struct Answering : Group<Size, 1, tree, true, Back::messages> {
     Answering() {
         for (std::uint32_t p = 1; p < Size; ++p) {
             this->core.join(p);

@@ -19,8 +19,8 @@ void await_set(const Flag& flag) {
 }
 
 /// Thread `mortal` may end at any step.
-template <std::uint32_t Size, Tree tree, int mortal, bool by_messages = false>
-struct Mortal : Group<Size, 1, tree, true, by_messages> {
+template <std::uint32_t Size, Tree tree, int mortal, Back back = Back::counters>
+struct Mortal : Group<Size, 1, tree, true, back> {
     Flag ended; ///< 1 then; 2 when it came through.
 
     Mortal() { Explorer::current().let_end(mortal, ended.location()); }
@@ -69,12 +69,12 @@ struct Mortal : Group<Size, 1, tree, true, by_messages> {
 enum class Bug : std::uint8_t { none, no_second_forwarding, no_inheritance };
 
 /// The inner member of a chain ends; the last one is told all the same.
-template <Bug bug = Bug::none, bool by_messages = false>
-struct MemberEnds : Mortal<3, Tree::chain, 1, by_messages> {
+template <Bug bug = Bug::none, Back back = Back::counters>
+struct MemberEnds : Mortal<3, Tree::chain, 1, back> {
     static constexpr int threads = 3;
-    using Mortal<3, Tree::chain, 1, by_messages>::core;
-    using Mortal<3, Tree::chain, 1, by_messages>::result;
-    using Mortal<3, Tree::chain, 1, by_messages>::runs;
+    using Mortal<3, Tree::chain, 1, back>::core;
+    using Mortal<3, Tree::chain, 1, back>::result;
+    using Mortal<3, Tree::chain, 1, back>::runs;
 
     MemberEnds() {
         core.join(1);
@@ -111,6 +111,42 @@ struct MemberEnds : Mortal<3, Tree::chain, 1, by_messages> {
         core.finish(this->begin(0, 2));
     }
     void finish() { require(runs[1] <= 1 && runs[2] == 1, "once"); }
+};
+
+/// A member ends before or after its answer at a counter of the gather tree. The next call counts
+/// there anew, with another member.
+struct EndsBelowACounter : Mortal<4, Tree::flat, 1, Back::gather> {
+    static constexpr int threads = 3;
+
+    EndsBelowACounter() {
+        core.join(1);
+        core.join(2);
+    }
+    void run(int thread) {
+        if (thread != 0) {
+            serve(static_cast<std::uint32_t>(thread), thread == 1 ? 1 : 2);
+            if (thread == 1) {
+                came_through();
+            }
+            return;
+        }
+        std::uint32_t slot = begin(0, 1);
+        const bool is_dead = bury_the_dead();
+        await_done(2, 1);
+        require(is_over(), "who has ended is not waited for");
+        core.finish(slot);
+        if (!is_dead) {
+            core.leave(1);
+        }
+        core.join(3); // This thread's as well.
+        slot = begin(0, 2);
+        await_done(2, 2);
+        require(!core.is_complete(slot), "one has not run it");
+        require(poll(3) == 1 && core.is_complete(slot), "all have");
+        require(result[2].read() == 2, "it has run before it answers");
+        core.finish(slot);
+    }
+    void finish() { require(runs[1] <= 1 && runs[2] == 2, "once"); }
 };
 
 /// The initiator ends; somebody else adopts its call, and calls through the same slot.
@@ -397,8 +433,11 @@ int main(int argc, char** argv) {
         argc, argv,
         {
             holds<MemberEnds<>>("multicast: a member ends that should forward", fewer),
-            holds<MemberEnds<Bug::none, true>>("multicast: a member ends that should answer",
-                                               fewer),
+            holds<MemberEnds<Bug::none, Back::messages>>(
+                "multicast: a member ends that should answer", fewer),
+            holds<MemberEnds<Bug::none, Back::gather>>(
+                "multicast: a member ends that should forward, gather", fewer),
+            holds<EndsBelowACounter>("multicast: a member ends below a counter", fewer),
             holds<InitiatorEnds>("multicast: an initiator ends, another goes on", fewer),
             holds<InitiatorEndsForALeaver>("multicast: an initiator ends, a member leaves"),
             holds<PlaceIsTakenAgain<>>("multicast: a member ends, its place is taken", few),

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <cstring>
 #include <source_location>
+#include <vector>
 
 namespace corymb::verify {
 
@@ -17,11 +18,24 @@ using MulticastCore = multicast::Core<ExplorerEnv>;
 using multicast::Shape;
 
 enum class Tree : std::uint8_t { flat, chain, split };
+/// How members acknowledge: along the way of the call, or up a tree in which all others stand below
+/// the last position, and that below the first.
+enum class Back : std::uint8_t { counters, messages, gather };
 
 inline Shape shape_of(std::uint32_t size, std::uint32_t slots, Tree tree, bool skipping,
-                      bool by_messages) {
-    Shape shape{size, slots, tree == Tree::split ? 1U : 0U, skipping, {}};
-    shape.by_messages = by_messages;
+                      Back back) {
+    Shape shape;
+    shape.size = size;
+    shape.slots = slots;
+    shape.fan_out = tree == Tree::split ? 1 : 0;
+    shape.skipping = skipping;
+    shape.by_messages = back == Back::messages;
+    if (back == Back::gather) {
+        std::vector<multicast::Position> parent(size, size - 1);
+        parent.front() = 0;
+        parent.back() = 0;
+        shape.gather = multicast::GatherTree(parent);
+    }
     for (std::uint32_t p = 0; p < size; ++p) {
         shape.end.push_back(tree == Tree::flat ? p + 1 : size);
     }
@@ -30,7 +44,7 @@ inline Shape shape_of(std::uint32_t size, std::uint32_t slots, Tree tree, bool s
 
 /// A group of `Size` positions with what the worlds do on it.
 template <std::uint32_t Size, std::uint32_t Slots, Tree tree, bool skipping = true,
-          bool by_messages = false>
+          Back back = Back::counters>
 struct Group {
     using Core = MulticastCore;
     alignas(line_pair_bytes) std::byte block[8192];
@@ -46,7 +60,7 @@ struct Group {
             core.hold(p);
         }
     }
-    static Shape shape() { return shape_of(Size, Slots, tree, skipping, by_messages); }
+    static Shape shape() { return shape_of(Size, Slots, tree, skipping, back); }
     static void require_fits() { require(Core::bytes(shape()) <= sizeof block, "it fits"); }
     auto run_as(std::uint32_t p) {
         return [this, p](std::uint32_t /*slot*/, const std::byte* payload) {

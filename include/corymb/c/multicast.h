@@ -31,7 +31,8 @@ typedef enum corymb_multicast_topology {
 typedef enum corymb_multicast_acknowledgement {
     CORYMB_MULTICAST_BY_COUNTERS = 0,
     CORYMB_MULTICAST_BY_MESSAGES = 1,
-    CORYMB_MULTICAST_BY_BEST = 2, ///< The model's choice; without a model `counters`.
+    CORYMB_MULTICAST_BY_BEST = 2,   ///< The model's choice; without a model `counters`.
+    CORYMB_MULTICAST_BY_GATHER = 3, ///< Counters on the tree of `gather_json`.
     CORYMB_MULTICAST_ACKNOWLEDGEMENT_MAX = 0x7FFFFFFF
 } corymb_multicast_acknowledgement;
 
@@ -55,6 +56,8 @@ typedef struct corymb_multicast_options {
     /// Processes of one user that give this name meet in one group; the first one makes it with its
     /// options. Implies `between_processes`. NULL: no name.
     const char* name;
+    /// For `gather`: a reduce among as many ranks; NULL: one is planned on `machine_json`.
+    const char* gather_json;
 } corymb_multicast_options;
 
 static inline void

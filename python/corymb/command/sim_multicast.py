@@ -17,6 +17,11 @@ from corymb.command import console, files, inputs
 DRAWS = 5  # Groups of each size; the members of each are drawn anew.
 TEST_NS = 2.0  # A look at one bit of a snapshot that the teller holds.
 CYCLE_NS = 0.4
+ACKNOWLEDGED = {
+    "counters": "counters along the way of the call",
+    "messages": "messages",
+    "gather": "counters up a gather tree",
+}
 Row = dict[str, Any]
 
 
@@ -36,7 +41,8 @@ def command(
     html: str | None,
     json: str | None,
 ) -> None:
-    """Simulates flat, helping, skipping and splitting calls, and broadcasts to all."""
+    """Simulates flat, helping, skipping and splitting calls, acknowledged in several ways, and
+    broadcasts to all."""
     placement = inputs.placement_of(seats, chosen.machine)
     ranks = len(placement)
     if ranks < 2:
@@ -46,11 +52,17 @@ def command(
         raise inputs.usage(f"--members {max(sizes)}: there are {ranks - 1} beside the initiator")
     files.require_writable(html, json)
     rows, choice = console.busy("simulating", lambda: simulate(chosen.machine, placement, sizes))
+    free = corymb.choose_multicast(chosen.machine, list(placement), acknowledgement="best")
     out = console.output(quiet=console.is_stdout(html, json))
     title, unit = chosen.title, chosen.machine.unit
     out.print(f"simulated on {title}, {ranks} ranks, medians of {DRAWS} groups:", markup=False)
     out.print(_table(rows, sizes, unit))
     out.print(f"the model's choice: {choice.reason}", markup=False)
+    out.print(
+        f"where it also chooses the acknowledgement: {ACKNOWLEDGED[free.acknowledgement]}, "
+        f"{free.reason}",
+        markup=False,
+    )
     if html is not None:
         from corymb.picture.multicast import multicast_page
 
@@ -70,6 +82,7 @@ def command(
                     "flat_up_to": choice.flat_up_to,
                     "fan_out": choice.fan_out,
                     "reason": choice.reason,
+                    "acknowledgement": free.acknowledgement,
                 },
                 "rows": rows,
             },
@@ -92,13 +105,15 @@ def simulate(
     seats = list(placement)
     choice = corymb.choose_multicast(machine, seats)
     plan = corymb.make_plan(machine, "broadcast", placement=seats, root=0, algorithm="annealed")
+    gathered = corymb.choose_multicast(machine, seats, acknowledgement="gather")
+    reduce = corymb.make_plan(machine, "reduce", placement=seats, root=0, algorithm="annealed")
     test = TEST_NS if machine.unit == "ns" else TEST_NS / CYCLE_NS
     everybody = list(range(1, len(seats)))
     source = random.Random(1)
     rows = []
     for size in sizes:
         groups = [source.sample(everybody, size) for _ in range(DRAWS)]
-        for variant in variants(plan.plan, choice):
+        for variant in variants(plan.plan, choice, reduce.plan, gathered):
             drawn = [everybody] if variant.to_all else groups
             times = [
                 corymb.simulate_multicast(
@@ -119,22 +134,35 @@ def simulate(
     return rows, choice
 
 
-def variants(plan: corymb.Plan, choice: corymb.MulticastChoice) -> list[Variant]:
-    best = {"topology": "split", "fan_out": choice.fan_out, "flat_up_to": choice.flat_up_to}
+def variants(
+    plan: corymb.Plan,
+    choice: corymb.MulticastChoice,
+    reduce: corymb.Plan,
+    gathered: corymb.MulticastChoice,
+) -> list[Variant]:
+    best = _split(choice)
     tree = {"topology": "tree", "plan": plan}
+    up = {"acknowledgement": "gather", "gather": reduce}
     return [
         Variant("best", best),
         Variant("best, answers as messages", {**best, "acknowledgement": "messages"}),
+        Variant("best, gather tree", {**_split(gathered), **up}),
         Variant("best, ranks in the tree's order", {**best, "plan": plan}),
         Variant("flat", {"topology": "flat"}),
         Variant("flat, helping", {"topology": "flat", "skipping": False}),
         Variant("tree, helping", {**tree, "skipping": False}),
         Variant("tree, skipping", tree),
+        Variant("tree, gather tree", {**tree, **up}),
         Variant("binary tree, helping", {"topology": "binary", "skipping": False}),
         Variant("binary tree, skipping", {"topology": "binary"}),
+        Variant("binary tree, gather tree", {"topology": "binary", **up}),
         Variant("flat, to all", {"topology": "flat"}, to_all=True),
         Variant("tree, to all", tree, to_all=True),
     ]
+
+
+def _split(choice: corymb.MulticastChoice) -> dict[str, Any]:
+    return {"topology": "split", "fan_out": choice.fan_out, "flat_up_to": choice.flat_up_to}
 
 
 def _table(rows: Sequence[Row], sizes: Sequence[int], unit: str) -> Table:

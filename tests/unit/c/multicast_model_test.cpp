@@ -54,4 +54,16 @@ TEST(MulticastModelTest, ChoosesTheWay) {
     EXPECT_EQ(Group(options).status, CORYMB_INVALID_MODEL);
 }
 
+TEST(MulticastModelTest, TakesATreeOfAcknowledgements) {
+    const std::string model = corymb::to_json(corymb::gallery_machine("smelt-e5v2-2x10"));
+    corymb_multicast_options options;
+    corymb_multicast_options_init(&options);
+    options.acknowledgement = CORYMB_MULTICAST_BY_GATHER;
+    EXPECT_EQ(Group(options).status, CORYMB_INVALID_ARGUMENT) << "neither a plan nor a model";
+    options.machine_json = model.c_str();
+    EXPECT_NE(Group(options).topology.find("up the tree of the plan"), std::string::npos);
+    options.gather_json = "{";
+    EXPECT_EQ(Group(options).status, CORYMB_INVALID_PLAN);
+}
+
 } // namespace

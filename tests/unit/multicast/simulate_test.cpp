@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls on a machine model that is small enough to work them out by hand.
+#include "team/sample_plans.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/multicast_model.hpp>
 
@@ -93,6 +95,45 @@ TEST(MulticastSimulationTest, MessagesGoThroughWhoHasTold) {
     EXPECT_EQ(chain.told, 2U);
 }
 
+TEST(MulticastSimulationTest, AcknowledgementsGoUpATreeOfTheirOwn) {
+    auto options = with(MulticastTopology::flat);
+    options.acknowledgement = MulticastAcknowledgement::gather;
+    options.gather = team_test::chain_reduce(3, 8, Mechanism::line);
+    const auto times = simulate_multicast(even_machine(3), places(3), options, call_to({1, 2}));
+    EXPECT_EQ(times.last_run, 20 + 100) << "the calls go out flat";
+    EXPECT_EQ(times.latency, 110 + 100 + 100 + 100 + 100)
+        << "each takes the counter of the inner one, the second the root's, the initiator that";
+    const auto one = simulate_multicast(even_machine(3), places(3), options, call_to({2}));
+    EXPECT_EQ(one.latency, 310) << "a counter of one answer is passed by";
+    EXPECT_EQ(simulate_multicast(even_machine(3), places(3), options, call_to({})).latency, 0);
+}
+
+TEST(MulticastSimulationTest, AGatherTreeIsPlannedOrGiven) {
+    using enum MulticastAcknowledgement;
+    const Machine machine = even_machine(16);
+    const Plan planned = plan_gather(machine, places(16));
+    EXPECT_EQ(planned.op, Collective::reduce);
+    const auto choice = choose_multicast(machine, places(16), gather);
+    EXPECT_EQ(choice.acknowledgement, gather);
+    EXPECT_EQ(choice.gather, planned);
+    EXPECT_FALSE(choose_multicast(machine, places(16), counters).gather.has_value());
+    auto options = with(MulticastTopology::flat);
+    options.acknowledgement = gather;
+    const auto call = call_to({1, 2, 5, 7, 15});
+    const auto own = simulate_multicast(machine, places(16), options, call);
+    options.gather = planned;
+    EXPECT_EQ(simulate_multicast(machine, places(16), options, call).latency, own.latency);
+    options.gather.reset();
+    EXPECT_THROW(MulticastGroup(16, options), Error) << "neither a plan nor a model";
+    options.machine = std::make_shared<const Machine>(machine);
+    EXPECT_NE(MulticastGroup(16, options).topology().find("up the tree of the plan 'annealed'"),
+              std::string::npos);
+    options.gather = team_test::star_reduce(4, 8);
+    EXPECT_THROW(MulticastGroup(16, options), Error) << "of another size";
+    options.gather = team_test::star_broadcast(16, 0, 8, Mechanism::line);
+    EXPECT_THROW(MulticastGroup(16, options), Error) << "no reduce";
+}
+
 TEST(MulticastSimulationTest, LargeGroupsAreSplit) {
     const Machine machine = even_machine(256);
     std::vector<Rank> all(255);
@@ -123,8 +164,9 @@ TEST(MulticastSimulationTest, TheModelAlsoChoosesTheAcknowledgement) {
     EXPECT_EQ(MulticastGroup(8, options).topology().find("messages"), std::string::npos)
         << "counters without a model";
     options.machine = std::make_shared<const Machine>(machine);
-    EXPECT_EQ(MulticastGroup(64, options).topology().find("by messages") != std::string::npos,
-              free.acknowledgement == messages);
+    const std::string topology = MulticastGroup(64, options).topology();
+    EXPECT_EQ(topology.find("by messages") != std::string::npos, free.acknowledgement == messages);
+    EXPECT_EQ(topology.find("up the tree") != std::string::npos, free.acknowledgement == gather);
 }
 
 TEST(MulticastSimulationTest, AGroupTakesTheChoiceOfItsModel) {

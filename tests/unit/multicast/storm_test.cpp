@@ -3,6 +3,8 @@
 // against the history: nobody who was a member for the whole call was missed, nobody ran it twice
 // or out of its membership, and it was complete when all had run it. 10^6 events with
 // CORYMB_LONG_TESTS=1, some thousand else.
+#include "team/sample_plans.hpp"
+
 #include <corymb/multicast.hpp>
 
 #include <gtest/gtest.h>
@@ -194,6 +196,9 @@ void storm(MulticastTopology topology, int calls, WaitPolicy policy,
            MulticastAcknowledgement acknowledgement = MulticastAcknowledgement::counters) {
     MulticastOptions options;
     options.acknowledgement = acknowledgement;
+    if (acknowledgement == MulticastAcknowledgement::gather) {
+        options.gather = team_test::chain_reduce(threads_max, 8, Mechanism::line);
+    }
     options.topology = topology;
     options.fan_out = 2;
     options.calls = calls;
@@ -209,6 +214,12 @@ TEST(MulticastStormTest, BinaryTreeWithFewSlots) {
 }
 TEST(MulticastStormTest, BinaryTreeThatAnswersByMessages) {
     storm(MulticastTopology::binary, 2, WaitPolicy::ladder, MulticastAcknowledgement::messages);
+}
+TEST(MulticastStormTest, BinaryTreeThatGathersUpAChain) {
+    storm(MulticastTopology::binary, 2, WaitPolicy::ladder, MulticastAcknowledgement::gather);
+}
+TEST(MulticastStormTest, SplitWhereEverybodySleepsAndGathersUpAChain) {
+    storm(MulticastTopology::split, 8, WaitPolicy::park, MulticastAcknowledgement::gather);
 }
 TEST(MulticastStormTest, SplitWhereEverybodySleepsAndAnswersByMessages) {
     storm(MulticastTopology::split, 8, WaitPolicy::park, MulticastAcknowledgement::messages);

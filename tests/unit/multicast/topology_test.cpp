@@ -46,6 +46,13 @@ std::vector<Case> cases() {
         by_messages.name += "_by_messages";
         by_messages.options.acknowledgement = MulticastAcknowledgement::messages;
         all.push_back(std::move(by_messages));
+        Case gathers = all[i];
+        gathers.name += "_gather";
+        gathers.options.acknowledgement = MulticastAcknowledgement::gather;
+        gathers.options.gather = i % 2 == 0 || gathers.size < 3
+                                     ? team_test::star_reduce(gathers.size, 8)
+                                     : team_test::chain_reduce(gathers.size, 8, Mechanism::line);
+        all.push_back(std::move(gathers));
     }
     return all;
 }

@@ -7,6 +7,7 @@
 #include "children.hpp"
 #include "limits.hpp"
 #include "multicast_children.hpp"
+#include "team/sample_plans.hpp"
 
 #include <corymb/multicast.hpp>
 
@@ -210,6 +211,9 @@ void check(const History& history) {
 void storm(MulticastTopology topology, MulticastAcknowledgement acknowledgement, int kills) {
     MulticastOptions options = between_processes(topology);
     options.acknowledgement = acknowledgement;
+    if (acknowledgement == MulticastAcknowledgement::gather) {
+        options.gather = team_test::chain_reduce(size, 8, Mechanism::line);
+    }
     options.calls = 2;
     MulticastGroup group(size, options);
     const Descriptor descriptor(group);
@@ -277,6 +281,9 @@ TEST(MulticastKillStormTest, BinaryTree) {
 }
 TEST(MulticastKillStormTest, ChainThatAnswersByMessages) {
     storms(MulticastTopology::split, MulticastAcknowledgement::messages);
+}
+TEST(MulticastKillStormTest, FlatThatGathersUpAChain) {
+    storms(MulticastTopology::flat, MulticastAcknowledgement::gather);
 }
 TEST(MulticastKillStormTest, Chain) {
     storms(MulticastTopology::split);

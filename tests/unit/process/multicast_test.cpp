@@ -4,6 +4,7 @@
 #include "children.hpp"
 #include "limits.hpp"
 #include "multicast_children.hpp"
+#include "team/sample_plans.hpp"
 
 #include <corymb/mailbox.hpp>
 #include <corymb/multicast.hpp>
@@ -123,9 +124,13 @@ TEST(MulticastProcessTest, AKilledMemberIsNamedAndTheGroupGoesOn) {
     using enum MulticastAcknowledgement;
     for (const auto& [topology, acknowledgement] : {std::pair{MulticastTopology::flat, counters},
                                                     {MulticastTopology::binary, counters},
-                                                    {MulticastTopology::binary, messages}}) {
+                                                    {MulticastTopology::binary, messages},
+                                                    {MulticastTopology::flat, gather}}) {
         MulticastOptions options = between_processes(topology);
         options.acknowledgement = acknowledgement;
+        if (acknowledgement == gather) { // Rank 3 below rank 2 below rank 1.
+            options.gather = team_test::chain_reduce(4, 8, Mechanism::line);
+        }
         Scene scene(4, options);
         const std::size_t victim = scene.start_idler(1);
         scene.start_member(3); // Below rank 1 in the tree.
