@@ -114,6 +114,7 @@ def figure_rows(data: Data, how: str, command: str) -> list[Row]:
 def verdict_rows(data: Data, how: str, command: str) -> list[Row]:
     latency, members = data["latency"], data["members"]
     best, flat = latency["best"], latency["flat"]
+    gathered, middle = latency["best, gather tree"], len(members) // 2
     few = [b / f for b, f, m in zip(best, flat, members, strict=True) if m <= 4]
     many = [f / b for b, f, m in zip(best, flat, members, strict=True) if m >= 30]
     return [
@@ -142,6 +143,15 @@ def verdict_rows(data: Data, how: str, command: str) -> list[Row]:
             "counters are fewer messages; no figure",
             f"messages take {latency['best, answers as messages'][-1] / best[-1]:.2f} times as "
             f"long for {members[-1]} members",
+            "-",
+            how,
+            command,
+        ),
+        Row(
+            "scatter and gather nodes: a gather tree of its own",
+            "the tree of acknowledgements may have another shape; no figure",
+            f"the choice takes {gathered[-1] / best[-1]:.2f} times as long up a planned reduce for "
+            f"{members[-1]} members, {gathered[middle] / best[middle]:.2f} for {members[middle]}",
             "-",
             how,
             command,
