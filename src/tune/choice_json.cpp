@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "machine/model/shared_names.hpp"
 #include "plan/plan_json.hpp"
 
 #include <corymb/doubts.hpp>
 #include <corymb/planner.hpp>
+#include <corymb/simulate.hpp>
 
 #include <nlohmann/json.hpp>
 
@@ -15,6 +17,13 @@ nlohmann::ordered_json json_of(const NoisyTimes& times) {
             {"quiet", times.quiet},
             {"median", times.median},
             {"p99", times.p99}};
+}
+
+nlohmann::ordered_json json_of(const CounterBarrier& barrier) {
+    return {{"arrival", barrier.arrival},
+            {"release", barrier.release},
+            {"total", barrier.total()},
+            {"origin", name_of(barrier.origin, data_origin_names)}};
 }
 
 /// The plan's own fields and those of every choice.
@@ -49,6 +58,9 @@ std::string to_json(const PlanChoice& choice, const Machine& machine) {
     auto& placement = head["placement"] = nlohmann::ordered_json::array();
     for (const int pu : choice.request.placement) {
         placement.push_back(machine.topology.pus.at(static_cast<std::size_t>(pu)).cpu);
+    }
+    if (choice.plan.op == Collective::barrier && choice.request.exhaustive) {
+        head["central_counter"] = json_of(counter_barrier(machine, choice.request.placement));
     }
     const LowerBound bound = lower_bound(choice, machine);
     head["lower_bound"] = bound.value;

@@ -401,6 +401,7 @@ def test_doctor(corymb_call: Command) -> None:
     names = {row["name"] for row in value["permissions"]}
     assert "pinning" in names
     assert all(row["detail"] for row in value["permissions"])
+    assert value["cached_model"] is not None or value["doubts"] == []
     done = corymb_call("doctor")
     assert all(name.split()[0] in done.stdout for name in names)
 
@@ -413,7 +414,11 @@ def test_measure_caches_the_model(corymb_command: Command, tmp_path: Path) -> No
     if len(os.sched_getaffinity(0)) < 2:
         return  # Nothing was measured.
     [model] = (tmp_path / "cache").iterdir()
-    assert corymb.Machine.load(model).source == "measured"
+    machine = corymb.Machine.load(model)
+    assert machine.source == "measured"
+    known = stdout_json(corymb_command("doctor", "--json", "-", env=environment))
+    assert known["cached_model"] == str(model)
+    assert known["doubts"] == machine.doubts
 
 
 def test_one_cpu_leaves_the_cached_model_alone(environment: dict[str, str], tmp_path: Path) -> None:

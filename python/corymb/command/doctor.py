@@ -95,6 +95,9 @@ def command(
         table.add_row(mark, row.name, row.detail)
     out.print(table)
     out.print(f"Cached model: {model}" if machine else f"No cached model: {why}", markup=False)
+    doubts = machine.doubts if machine else []
+    for doubt in doubts:
+        out.print(f"  {doubt}", markup=False)
     if json is not None:
         files.write_json(
             json,
@@ -105,6 +108,7 @@ def command(
                 "quota": usable.quota,
                 "ranks_at_once": usable.count(),
                 "cached_model": str(model) if machine else None,
+                "doubts": doubts,
                 "permissions": [
                     {"name": r.name, "available": r.available, "detail": r.detail} for r in rows
                 ],

@@ -497,6 +497,22 @@ TEST(MakePlan, JsonIsAPlanWithItsProvenance) {
     EXPECT_TRUE(json.contains("bound_kind"));
     EXPECT_TRUE(json.contains("lower_bound"));
     EXPECT_EQ(json.at("steps").size(), 3u);
+    EXPECT_FALSE(json.contains("central_counter"));
+}
+
+TEST(MakePlan, JsonOfAnExhaustiveBarrierHasTheCentralCounter) {
+    Random random(6);
+    const Machine machine = random_machine(5, random);
+    PlanRequest request = request_of(Collective::barrier, 8);
+    request.placement = {3, 1, 4};
+    request.exhaustive = true;
+    const auto json = nlohmann::json::parse(to_json(make_plan(machine, request), machine));
+    const CounterBarrier expected = counter_barrier(machine, request.placement);
+    const auto& counter = json.at("central_counter");
+    EXPECT_EQ(counter.at("arrival"), expected.arrival);
+    EXPECT_EQ(counter.at("release"), expected.release);
+    EXPECT_EQ(counter.at("total"), expected.total());
+    EXPECT_EQ(counter.at("origin"), "assumed");
 }
 
 TEST(Variant, HaveDifferentNames) {
