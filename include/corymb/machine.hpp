@@ -181,6 +181,15 @@ public:
     /// Long messages that follow each other through a channel of cells, out of one buffer into one:
     /// time of one; count is its bytes. Empty: copies between cores are charged by `memory`.
     std::vector<Curve> transfer;
+    /// Bytes that one PU has just written and the other copies into memory of its own: time of the
+    /// copy; count is the bytes. Empty: such copies are charged by `transfer` or `memory`.
+    std::vector<Curve> fresh;
+    /// How much longer a PU takes to write bytes that the other has copied than to write bytes that
+    /// nobody else has; count is the bytes. Empty: no longer.
+    std::vector<Curve> rewrite;
+    /// Messages to and fro between two mailboxes' rings: half a round trip; count is the bytes of a
+    /// message. Empty: the lines of a message are charged one after the other.
+    std::vector<Curve> message;
     std::vector<MemoryLevel> memory;
     std::vector<SharedResource> shared; ///< Empty: ranks that copy at once do not slow each other.
     /// From coarse to fine, each within the groups of the one before. Empty: what the topology

@@ -155,8 +155,9 @@ std::string digest_of(const Machine& machine) {
     for (const PairClass& pair : machine.classes) {
         bytes += fmt::format("{} {},", pair.send.median, pair.receive.median);
     }
-    for (const auto* curves : {&machine.send_batch, &machine.fan_out, &machine.receive_batch,
-                               &machine.shared_line, &machine.exchange, &machine.transfer}) {
+    for (const auto* curves :
+         {&machine.send_batch, &machine.fan_out, &machine.receive_batch, &machine.shared_line,
+          &machine.exchange, &machine.transfer, &machine.fresh, &machine.rewrite}) {
         add(bytes, *curves);
     }
     for (const MemoryLevel& level : machine.memory) {

@@ -2,8 +2,7 @@
 #include "sim/charges.hpp"
 
 #include "machine/model/assumed.hpp"
-#include "sim/curve.hpp"
-#include "sim/transfer.hpp"
+#include "machine/model/curve.hpp"
 
 #include <corymb/error.hpp>
 
@@ -76,6 +75,9 @@ Charges::Charges(const Machine& machine, std::span<const int> placement, std::ui
     if (const auto measured = slowest_transfer(machine, taken, bytes)) {
         per_byte_ = *measured;
     }
+    if (!machine.kernel_copy.present()) {
+        fresh_ = slowest_fresh_bytes(machine, taken, bytes);
+    }
     const double own = own_copy_gbs(machine, bytes);
     per_own_byte_ = own > 0 ? std::min(1 / (own * unit_ns(machine)), per_byte_) : per_byte_;
 }
@@ -95,7 +97,21 @@ int Charges::pair_class(Rank from, Rank to) const noexcept {
     return pu(from) == pu(to) || machine_.group.empty() ? -1 : machine_.class_of(pu(from), pu(to));
 }
 
+double Charges::storing(std::uint64_t bytes) const noexcept {
+    const double streaming = copying(bytes);
+    return fresh_ ? std::max(streaming, copying_own(bytes) + rewriting(bytes)) : streaming;
+}
+
+double Charges::fetching(std::uint64_t bytes) const noexcept {
+    const double streaming = copying(bytes);
+    return fresh_ && bytes > line_payload_bytes ? std::max(streaming, fresh_->copying(bytes))
+                                                : streaming;
+}
+
 double Charges::pulling(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept {
+    if (fresh_) {
+        return bytes <= line_payload_bytes ? 0 : fresh_->copying(bytes);
+    }
     const KernelCopy& copy = machine_.kernel_copy;
     const double fetching = is_fresh && !machine_.memory.empty() ? copying(bytes) : 0;
     if (!copy.present()) {
@@ -109,7 +125,7 @@ double Charges::pulling(std::uint64_t bytes, bool folds, bool is_fresh) const no
 double Charges::pushing(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept {
     const KernelCopy& copy = machine_.kernel_copy;
     if (!copy.present()) { // Writes touch as many lines as a pull, at the other end.
-        return pulling(bytes, folds, folds && is_fresh);
+        return pulling(bytes, folds, folds && is_fresh) + rewriting(bytes);
     }
     const double there = pulling(bytes, false, false); // The kernel's copy, each way.
     return folds ? pulling(bytes, true, is_fresh) + there : there;

@@ -3,10 +3,13 @@
 // charges", describes them in words.
 #pragma once
 
+#include "sim/transfer.hpp"
+
 #include <corymb/machine.hpp>
 #include <corymb/plan.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,10 +52,22 @@ public:
         return bytes <= line_payload_bytes ? 0 : static_cast<double>(bytes) * per_own_byte_;
     }
 
-    /// Time to copy or combine that many bytes out of a peer's buffer. Bytes that the peer wrote
-    /// during the operation are fresh: their lines have to be fetched out of the peer's cache,
-    /// which takes as long again where bandwidths were measured (two CPUs of one package: 2.2
-    /// times).
+    /// Time to copy that many bytes into cells that their receiver has read before.
+    [[nodiscard]] double storing(std::uint64_t bytes) const noexcept;
+    /// Time to copy or combine that many bytes out of cells that their sender has just filled.
+    [[nodiscard]] double fetching(std::uint64_t bytes) const noexcept;
+    /// What a rank has taken longer to write that many bytes that it lends: their lines had to
+    /// come back from the peer that copied them in the call before. 0 where that was not measured.
+    [[nodiscard]] double rewriting(std::uint64_t bytes) const noexcept {
+        return fresh_ && bytes > line_payload_bytes ? fresh_->writing(bytes) : 0;
+    }
+    /// Whether `rewriting` takes any time.
+    [[nodiscard]] bool knows_rewriting() const noexcept { return fresh_.has_value(); }
+
+    /// Time to copy or combine that many bytes out of a peer's buffer. If the model knows how long
+    /// fresh bytes take, all are, for their owner has written them before the call or in it. If
+    /// not, bytes that the peer wrote during the operation are: they take as long again where
+    /// bandwidths were measured (two CPUs of one package: 2.2 times).
     [[nodiscard]] double pulling(std::uint64_t bytes, bool folds, bool is_fresh) const noexcept;
 
     /// Time to copy that many bytes into a peer's buffer or, if it `folds`, to combine them there
@@ -80,6 +95,8 @@ private:
     std::span<const int> placement_;
     double per_byte_ = 0;
     double per_own_byte_ = 0;
+    /// Among threads, if the model knows them. Teams of processes time their copies themselves.
+    std::optional<FreshBytes> fresh_;
     // Two ranks on one PU take turns on it; the model's best number for that is its cheapest class.
     double shared_send_ = 0;
     double shared_receive_ = 0;

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -153,6 +154,8 @@ private:
         int sends_in_row = 0;
         int receives_in_row = 0;
         std::array<bool, 3> has_written{}; // by Buffer
+        // By Buffer and first block: the peer to which the rank lends it first in a call.
+        std::array<std::vector<Rank>, 3> lent_to;
     };
 
     void conclude(StepNumber number) {
@@ -235,7 +238,23 @@ private:
         return step.via == Mechanism::pull && !is_copied(matching_.partner(number))
                    ? charges_.of(rank).pulling(bytes, plan::is_folding(step.kind),
                                                is_fresh_[matching_.partner(number)])
-                   : charges_.of(rank).copying(bytes);
+                   : charges_.of(rank).fetching(bytes);
+    }
+
+    /// What the rank has taken longer to write what it lends. The same part is lent to the same
+    /// peer again in another call only, where several are in one plan.
+    [[nodiscard]] double rewriting(Member& member, Rank rank, const Blocks& lent, Rank peer,
+                                   std::uint64_t bytes) const {
+        if (!charges_.of(rank).knows_rewriting() || lent.count == 0) {
+            return 0;
+        }
+        auto& peers = member.lent_to[static_cast<std::size_t>(lent.buffer)];
+        if (peers.size() <= lent.first) {
+            peers.resize(lent.first + std::size_t{1}, -1);
+        }
+        Rank& first = peers[lent.first];
+        first = first < 0 ? peer : first;
+        return first == peer ? charges_.of(rank).rewriting(bytes) : 0;
     }
 
     double send_cost(Member& member, Rank rank, Rank peer) {
@@ -262,7 +281,13 @@ private:
             member.sends_in_row = member.receives_in_row = 0;
             return;
         }
-        double started = after(rank, begin_, send_cost(member, rank, step.peer));
+        const double cost = send_cost(member, rank, step.peer);
+        const bool lends =
+            step.via == Mechanism::pull && step.kind == StepKind::send && !is_copied(step);
+        double started =
+            lends ? after(rank, begin_,
+                          rewriting(member, rank, step.from, step.peer, bytes_of(step.from)), cost)
+                  : after(rank, begin_, cost);
         if (is_copied(step)) { // Behind a line.
             started = after(rank, started, charges_.of(rank).send(rank, step.peer));
         }
@@ -274,7 +299,7 @@ private:
         const bool copies =
             step.via == Mechanism::cells || step.via == Mechanism::network || is_copied(step);
         end_ =
-            copies ? after(rank, started, charges_.of(rank).copying(bytes_of(step.from))) : started;
+            copies ? after(rank, started, charges_.of(rank).storing(bytes_of(step.from))) : started;
         note_copy(step, rank, started);
         available_[number] = is_stream(number) ? started : end_;
     }
@@ -291,18 +316,22 @@ private:
     struct Stream {
         double first_cell; // when it can be taken
         double last_cell;  // when the sender has copied all of them
-        double copying;
-        double cell;
-        bool fits; // the channel holds all of it
+        double storing;    // of all of it, by the sender
+        double fetching;   // by the receiver
+        double cell;       // fetching one
+        bool fits;         // the channel holds all of it
     };
     [[nodiscard]] Stream stream_of(StepNumber send) const {
         const std::uint64_t bytes = bytes_of(matching_.step(send).from);
         const Rank rank = matching_.rank_of(send);
-        const double cell = charges_.of(rank).copying(std::min<std::uint64_t>(bytes, cell_bytes));
-        const double copying = charges_.of(rank).copying(bytes);
+        const auto cell = std::min<std::uint64_t>(bytes, cell_bytes);
+        const double storing = charges_.of(rank).storing(bytes);
         const double slower = slower_.empty() ? 0 : slower_[send];
-        return {after(rank, available_[send], cell),
-                after(rank, available_[send], copying) + slower, copying, cell,
+        return {after(rank, available_[send], charges_.of(rank).storing(cell)),
+                after(rank, available_[send], storing) + slower,
+                storing,
+                charges_.of(rank).fetching(bytes),
+                charges_.of(rank).fetching(cell),
                 bytes <= plan_.cell_slots * cell_bytes};
     }
 
@@ -318,10 +347,10 @@ private:
                 received ? available_[partner]
                          : std::max(members_[index(matching_.rank_of(partner))].clock,
                                     stream.first_cell);
-            end_ = std::max(end_, after(matching_.rank_of(partner), taken_from, stream.copying) -
+            end_ = std::max(end_, after(matching_.rank_of(partner), taken_from, stream.fetching) -
                                       static_cast<double>(plan_.cell_slots) * stream.cell);
         }
-        note_copy(matching_.step(number), matching_.rank_of(number), end_ - stream.copying);
+        note_copy(matching_.step(number), matching_.rank_of(number), end_ - stream.storing);
     }
 
     void receive(StepNumber number, const Step& step, Rank rank) {
@@ -369,6 +398,14 @@ private:
         members_[index(rank)].receives_in_row = 0;
     }
 
+    [[nodiscard]] std::uint64_t taken_by_all(std::span<const StepNumber> readers) const {
+        std::uint64_t bytes = 0;
+        for (const StepNumber reader : readers) {
+            bytes += bytes_of(matching_.step(reader).to);
+        }
+        return bytes;
+    }
+
     void publish(StepNumber number, Rank rank) {
         const auto readers = matching_.readers(number);
         if (const StepNumber room = matching_.needs_room(number); room != no_step) {
@@ -398,7 +435,12 @@ private:
             ahead += charges_.of(rank).send(rank, peer);
             dearest = std::max(dearest, charges_.of(rank).send(rank, peer));
         }
-        end_ = after(rank, begin_, charges_.of(rank).step_overhead(), dearest);
+        const Step& step = matching_.step(number);
+        const double written = step.via == Mechanism::pull
+                                   ? rewriting(members_[index(rank)], rank, step.from, rank,
+                                               std::min(bytes_of(step.from), taken_by_all(readers)))
+                                   : 0;
+        end_ = after(rank, begin_, written, charges_.of(rank).step_overhead(), dearest);
         available_[number] = end_;
         members_[index(rank)].sends_in_row = 0;
         members_[index(rank)].receives_in_row = 0;

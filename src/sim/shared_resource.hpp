@@ -2,7 +2,7 @@
 // What ranks share: its curves between and behind their points, and which PUs have it together.
 #pragma once
 
-#include "sim/curve.hpp"
+#include "machine/model/curve.hpp"
 
 #include <corymb/machine.hpp>
 

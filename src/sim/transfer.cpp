@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "sim/transfer.hpp"
 
+#include "base/cache_line.hpp"
+#include "machine/model/curve.hpp"
 #include "machine/model/transfer_time.hpp"
-#include "sim/curve.hpp"
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 namespace corymb::sim {
 
@@ -33,20 +35,51 @@ std::vector<bool> classes_among(const Machine& machine, const std::vector<bool>&
     return found;
 }
 
+/// The curves of the classes of pairs of these PUs.
+std::vector<const Curve*> curves_among(const Machine& machine, const std::vector<Curve>& curves,
+                                       const std::vector<bool>& taken) {
+    std::vector<const Curve*> found;
+    if (curves.empty()) {
+        return found;
+    }
+    const std::vector<bool> classes = classes_among(machine, taken);
+    for (std::size_t index = 0; index < classes.size(); ++index) {
+        if (const Curve* const curve =
+                classes[index] ? curve_of(curves, static_cast<int>(index)) : nullptr) {
+            found.push_back(curve);
+        }
+    }
+    return found;
+}
+
 } // namespace
 
 std::optional<double> slowest_transfer(const Machine& machine, const std::vector<bool>& taken,
                                        std::uint64_t bytes) {
     std::optional<double> slowest;
-    if (machine.transfer.empty()) {
-        return slowest;
+    for (const Curve* const curve : curves_among(machine, machine.transfer, taken)) {
+        slowest = std::max(slowest.value_or(0), time_per_byte(*curve, bytes));
     }
-    const std::vector<bool> classes = classes_among(machine, taken);
-    for (std::size_t index = 0; index < classes.size(); ++index) {
-        const Curve* const curve =
-            classes[index] ? curve_of(machine.transfer, static_cast<int>(index)) : nullptr;
-        if (curve != nullptr) {
-            slowest = std::max(slowest.value_or(0), time_per_byte(*curve, bytes));
+    return slowest;
+}
+
+std::optional<FreshBytes> slowest_fresh_bytes(const Machine& machine,
+                                              const std::vector<bool>& taken, std::uint64_t bytes) {
+    const auto most = static_cast<std::uint64_t>(std::numeric_limits<int>::max());
+    const auto whole = static_cast<int>(std::clamp<std::uint64_t>(bytes, cache_line_bytes, most));
+    std::optional<FreshBytes> slowest;
+    for (const Curve* const curve : curves_among(machine, machine.fresh, taken)) {
+        const double all = total_at(*curve, whole);
+        const double first = std::min(total_at(*curve, cache_line_bytes), all);
+        if (!slowest || all > slowest->copying(static_cast<std::uint64_t>(whole))) {
+            slowest = {first, (all - first) / whole, slowest ? slowest->write_per_byte : 0};
+        }
+    }
+    for (const Curve* const curve : curves_among(machine, machine.rewrite, taken)) {
+        // A line comes back while that of the message which tells of the bytes does.
+        const double more = total_at(*curve, whole) - total_at(*curve, cache_line_bytes);
+        if (slowest) {
+            slowest->write_per_byte = std::max(slowest->write_per_byte, more / whole);
         }
     }
     return slowest;

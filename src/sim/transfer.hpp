@@ -17,4 +17,24 @@ namespace corymb::sim {
 [[nodiscard]] std::optional<double>
 slowest_transfer(const Machine& machine, const std::vector<bool>& taken, std::uint64_t bytes);
 
+/// What bytes cost that one rank writes and another copies out of its memory, in the model's unit.
+/// Between ranks of the slowest class of pairs that is known, as for slowest_transfer.
+struct FreshBytes {
+    double first_line = 0;     ///< Until the first line of a message is there.
+    double copy_per_byte = 0;  ///< Copying each byte behind it.
+    double write_per_byte = 0; ///< What its owner takes longer to write a byte that was copied.
+
+    [[nodiscard]] double copying(std::uint64_t bytes) const noexcept {
+        return first_line + static_cast<double>(bytes) * copy_per_byte;
+    }
+    [[nodiscard]] double writing(std::uint64_t bytes) const noexcept {
+        return static_cast<double>(bytes) * write_per_byte;
+    }
+};
+
+/// The costs of messages out of a payload of so many bytes. Nothing where the model does not know
+/// how long copies of fresh bytes take. O(size + groups^2).
+[[nodiscard]] std::optional<FreshBytes>
+slowest_fresh_bytes(const Machine& machine, const std::vector<bool>& taken, std::uint64_t bytes);
+
 } // namespace corymb::sim

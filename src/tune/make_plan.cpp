@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/tuned.hpp"
+#include "machine/model/curve.hpp"
 #include "plan/cost_view.hpp"
 #include "plan/search/bounds.hpp"
-#include "sim/curve.hpp"
 #include "tune/request.hpp"
 #include "tune/search.hpp"
 
@@ -26,7 +26,7 @@ double cheapest_factor(const Machine& machine, int messages) {
         for (const Curve& curve : *curves) {
             const int last = curve.count.empty() ? 0 : curve.count.back() + 1;
             for (int count = 2; count <= std::min(last, messages); ++count) {
-                least = std::min(least, sim::batch_factor(&curve, count));
+                least = std::min(least, batch_factor(&curve, count));
             }
         }
     }

@@ -3,6 +3,7 @@
 #include "machine/discover/bandwidth.hpp"
 #include "machine/discover/curves.hpp"
 #include "machine/discover/group_probe.hpp"
+#include "machine/discover/handover_probe.hpp"
 #include "machine/discover/kernel_nodes.hpp"
 #include "machine/discover/levels.hpp"
 #include "machine/discover/line_probe.hpp"
@@ -26,9 +27,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace corymb {
 namespace {
@@ -40,7 +46,7 @@ constexpr double first_look_until = 0.05; // At sentinel pairs.
 constexpr double pairs_until = 0.65;
 constexpr double curves_until = 0.85;
 constexpr double bandwidth_until = 0.95;
-constexpr double visit_share = 0.03; // Of each visit of transfers, after these parts.
+constexpr double visit_share = 0.05; // Of each visit of messages, after these parts.
 
 class Measurement {
 public:
@@ -62,9 +68,11 @@ public:
         }
         bandwidth();
         shared_resources();
-        if (transfers_) {
-            transfers(bandwidth_until);
-            machine_.transfer = transfers_->curves();
+        if (!visited_.empty()) {
+            visit_messages(bandwidth_until);
+        }
+        for (const Visited& of : visited_) {
+            machine_.*of.curves = of.transfers.curves();
         }
         conclude();
         machine_.check();
@@ -72,6 +80,13 @@ public:
     }
 
 private:
+    /// What is measured in visits.
+    struct Visited {
+        std::vector<Curve> Machine::* curves;
+        double (*slow_s)(std::int64_t bytes);
+        Transfers transfers;
+    };
+
     [[nodiscard]] std::vector<LineProbe::Place> places() const {
         std::vector<LineProbe::Place> result;
         for (const Pu& pu : machine_.topology.pus) {
@@ -143,13 +158,10 @@ private:
             fall_back_to_topology();
             return;
         }
-        transfers_.emplace(machine_, available_memory(),
-                           [this](int from, int to, std::int64_t bytes) {
-                               return StreamProbe(crew_, scale_).time_of(from, to, bytes);
-                           });
-        transfers(pairs_until);
+        prepare_visits();
+        visit_messages(pairs_until);
         curves();
-        transfers(curves_until);
+        visit_messages(curves_until);
         if (machine_.quality.pinned) {
             enter(curves_until, "sentinel pairs");
             judge_sentinels(sentinels.changed(end_s(bandwidth_until)), sentinels.count());
@@ -212,13 +224,45 @@ private:
         throw_if_refused();
     }
 
+    void prepare_visits() {
+        const std::int64_t memory = available_memory();
+        const auto add = [&](std::vector<Curve> Machine::* curves, std::span<const int> lengths,
+                             double (*slow_s)(std::int64_t), Transfers::Probe probe) {
+            visited_.push_back(
+                {curves, slow_s, Transfers(machine_, lengths, memory, std::move(probe))});
+        };
+        add(&Machine::message, message_bytes, HandoverProbe::slow_s,
+            [this](int from, int to, std::int64_t bytes) {
+                return HandoverProbe(crew_, scale_).message(from, to, bytes);
+            });
+        add(&Machine::fresh, fresh_bytes, HandoverProbe::slow_s,
+            [this](int from, int to, std::int64_t bytes) {
+                const HandoverTimes times = HandoverProbe(crew_, scale_).turns(from, to, bytes);
+                rewriting_[{from, to, bytes}] = times.rewriting;
+                return times.copying;
+            });
+        // Measured with the curve before.
+        add(
+            &Machine::rewrite, fresh_bytes, [](std::int64_t) { return 0.0; },
+            [this](int from, int to, std::int64_t bytes) {
+                const auto known = rewriting_.find({from, to, bytes});
+                return known == rewriting_.end() ? Statistic::missing : known->second;
+            });
+        add(&Machine::transfer, stream_bytes, StreamProbe::slow_s,
+            [this](int from, int to, std::int64_t bytes) {
+                return StreamProbe(crew_, scale_).time_of(from, to, bytes);
+            });
+    }
+
     /// Another visit, after the part that goes on until `share`.
-    void transfers(double share) {
-        enter(share, "long messages");
-        transfers_->visit([&](std::int64_t bytes) {
-            throw_if_refused();
-            return probe_.elapsed_s() + StreamProbe::slow_s(bytes) < end_s(share + visit_share);
-        });
+    void visit_messages(double share) {
+        enter(share, "messages of several lengths");
+        for (Visited& one : visited_) {
+            one.transfers.visit([&](std::int64_t bytes) {
+                throw_if_refused();
+                return probe_.elapsed_s() + one.slow_s(bytes) < end_s(share + visit_share);
+            });
+        }
         throw_if_refused();
     }
 
@@ -367,7 +411,8 @@ private:
     DriftCheck drift_;
     std::optional<CpuTimes> times_before_;
     LineProbe probe_;
-    std::optional<Transfers> transfers_; // When pairs were measured.
+    std::vector<Visited> visited_;                                   // When pairs were measured.
+    std::map<std::tuple<int, int, std::int64_t>, double> rewriting_; // By CPUs and bytes, the last.
     std::int64_t batches_ = 0;
     std::int64_t dropped_ = 0;
 };

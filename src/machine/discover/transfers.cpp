@@ -12,11 +12,11 @@ namespace corymb::discover {
 namespace {
 
 constexpr int always_bytes = 1 << 20;
-constexpr int sizes[] = {64 << 10, always_bytes, 16 << 20};
 
 } // namespace
 
-Transfers::Transfers(const Machine& machine, std::int64_t available_bytes, Probe probe)
+Transfers::Transfers(const Machine& machine, std::span<const int> lengths,
+                     std::int64_t available_bytes, Probe probe)
     : probe_(std::move(probe)) {
     const auto cpu_of = [&](int pu) {
         return machine.topology.pus[static_cast<std::size_t>(pu)].cpu;
@@ -26,7 +26,7 @@ Transfers::Transfers(const Machine& machine, std::int64_t available_bytes, Probe
         if (star.centre < 0) {
             continue;
         }
-        for (const int bytes : sizes) {
+        for (const int bytes : lengths) {
             if (bytes <= always_bytes || 2 * std::int64_t{bytes} <= available_bytes / 8) {
                 all_.push_back({index, cpu_of(star.centre), cpu_of(star.partners.front()), bytes});
             }
@@ -40,7 +40,7 @@ void Transfers::visit(const KeepGoing& keep_going) {
             continue; // A smaller one of the next class may still fit.
         }
         const double time = probe_(one.from, one.to, one.bytes);
-        if (std::isfinite(time) && time > 0) {
+        if (std::isfinite(time) && time >= 0) {
             one.best = std::min(one.best, time);
         }
     }

@@ -350,6 +350,9 @@ void Machine::check() const {
     check_curves("shared_line", shared_line, classes.size());
     check_curves("exchange", exchange, classes.size());
     check_curves("transfer", transfer, classes.size());
+    check_curves("fresh", fresh, classes.size());
+    check_curves("rewrite", rewrite, classes.size());
+    check_curves("message", message, classes.size());
     check_memory(memory);
     check_shared(shared);
     if (const std::string trouble = trouble_with(levels, topology.pus); !trouble.empty()) {

@@ -63,6 +63,21 @@ void doubt_what_is_shared(const Machine& machine, std::vector<std::string>& foun
     }
 }
 
+/// What the model does not know about messages longer than a line.
+void doubt_long_messages(const Machine& machine, std::vector<std::string>& found) {
+    if (machine.size() < 2) {
+        return;
+    }
+    if (machine.fresh.empty()) {
+        found.emplace_back("Lacks what bytes cost that a peer has just written (fresh): copies "
+                           "between caches may take twice as long.");
+    }
+    if (machine.message.empty() && !machine.access.present()) {
+        found.emplace_back("Lacks messages of several lines (message): those between mailboxes "
+                           "may take less time.");
+    }
+}
+
 } // namespace
 
 std::vector<std::string> doubts(const Machine& machine) {
@@ -86,6 +101,7 @@ std::vector<std::string> doubts(const Machine& machine) {
         found.emplace_back("Threads could not be bound to CPUs while measuring.");
     }
     doubt_what_is_shared(machine, found);
+    doubt_long_messages(machine, found);
     found.insert(found.end(), quality.remarks.begin(), quality.remarks.end());
     const auto& disagreements = machine.topology.disagreements;
     found.insert(found.end(), disagreements.begin(), disagreements.end());

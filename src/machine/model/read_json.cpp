@@ -280,12 +280,12 @@ Machine machine_from_json(std::string_view text) {
     const JsonDocument document(text, Errc::invalid_model);
     const JsonView root = document.root();
     check_schema(root); // First: the other complaints make no sense about another kind of file.
-    root.allow_only({"schema",       "name",    "source",        "created",     "assumption",
-                     "unit",         "unit_ns", "fingerprint",   "quality",     "topology",
-                     "classes",      "group",   "group_class",   "send",        "receive",
-                     "send_batch",   "fan_out", "receive_batch", "shared_line", "exchange",
-                     "transfer",     "memory",  "shared",        "levels",      "access",
-                     "step_overhead"});
+    root.allow_only({"schema",     "name",    "source",        "created",      "assumption",
+                     "unit",       "unit_ns", "fingerprint",   "quality",      "topology",
+                     "classes",    "group",   "group_class",   "send",         "receive",
+                     "send_batch", "fan_out", "receive_batch", "shared_line",  "exchange",
+                     "transfer",   "fresh",   "rewrite",       "message",      "memory",
+                     "shared",     "levels",  "access",        "step_overhead"});
     Machine machine;
     machine.name = text_or_empty(root, "name");
     machine.source = text_or_empty(root, "source");
@@ -310,6 +310,9 @@ Machine machine_from_json(std::string_view text) {
     machine.shared_line = curves(root, "shared_line");
     machine.exchange = curves(root, "exchange");
     machine.transfer = curves(root, "transfer");
+    machine.fresh = curves(root, "fresh");
+    machine.rewrite = curves(root, "rewrite");
+    machine.message = curves(root, "message");
     machine.memory = memory_levels(root);
     machine.shared = shared_resources(root);
     machine.levels = given_levels(root);

@@ -202,8 +202,15 @@ std::string to_json(const Machine& machine) {
     out["shared_line"] = curves(machine.shared_line);
     out["exchange"] = curves(machine.exchange);
     // What few models have is left out of the others, whose identity would change.
-    if (!machine.transfer.empty()) {
-        out["transfer"] = curves(machine.transfer);
+    const std::pair<const char*, const std::vector<Curve>&> rare[] = {
+        {"transfer", machine.transfer},
+        {"fresh", machine.fresh},
+        {"rewrite", machine.rewrite},
+        {"message", machine.message}};
+    for (const auto& [key, of] : rare) {
+        if (!of.empty()) {
+            out[key] = curves(of);
+        }
     }
     out["memory"] = memory_levels(machine.memory);
     if (!machine.shared.empty()) {

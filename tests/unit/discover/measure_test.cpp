@@ -60,6 +60,15 @@ TEST(Measure, GivesAModelOfThisMachine) {
         EXPECT_LE(curve.count.back(), 1 << 24);
         EXPECT_GT(curve.value.front(), 0);
     }
+    EXPECT_LE(machine.rewrite.size(), machine.fresh.size()) << "they are measured together";
+    for (const Curve& curve : machine.fresh) {
+        EXPECT_EQ(curve.count.front(), 64);
+        EXPECT_GT(curve.value.back(), 0);
+    }
+    for (const Curve& curve : machine.message) {
+        EXPECT_LE(curve.count.back(), 4096);
+        EXPECT_GT(curve.value.front(), 0);
+    }
     for (const PairClass& pair_class : machine.classes) {
         const double parts = 2 * (pair_class.send.median + pair_class.receive.median);
         EXPECT_GT(parts, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/discover/transfers.hpp"
 
+#include "machine/discover/handover_probe.hpp"
 #include "machine/discover/stream_probe.hpp"
 
 #include <corymb/discover.hpp>
@@ -34,11 +35,12 @@ TEST(Transfers, AreTheBestOfTheVisits) {
     ASSERT_EQ(machine.classes.size(), 2u);
     int visit = 0;
     std::set<std::pair<int, int>> pairs;
-    Transfers transfers(machine, much_memory, [&](int from, int to, std::int64_t bytes) {
-        pairs.insert({from, to});
-        const double factor[] = {5, 3, missing};
-        return factor[visit] * static_cast<double>(bytes);
-    });
+    Transfers transfers(machine, stream_bytes, much_memory,
+                        [&](int from, int to, std::int64_t bytes) {
+                            pairs.insert({from, to});
+                            const double factor[] = {5, 3, missing};
+                            return factor[visit] * static_cast<double>(bytes);
+                        });
     EXPECT_TRUE(transfers.curves().empty()) << "nothing was timed";
     for (; visit < 3; ++visit) {
         transfers.visit(always);
@@ -62,29 +64,72 @@ TEST(Transfers, LeaveOutWhatThereIsNoTimeOrMemoryFor) {
     const auto constant = [](int, int, std::int64_t) {
         return 7.0;
     };
-    Transfers small(two_packages(), 128 << 20, constant);
+    Transfers small(two_packages(), stream_bytes, 128 << 20, constant);
     small.visit(always);
     EXPECT_EQ(small.curves().at(0).count, (std::vector<int>{1 << 16, 1 << 20}));
-    Transfers hurried(two_packages(), much_memory, constant);
+    Transfers hurried(two_packages(), stream_bytes, much_memory, constant);
     hurried.visit([](std::int64_t bytes) { return bytes < 1 << 20; });
     ASSERT_EQ(hurried.curves().size(), 2u);
     EXPECT_EQ(hurried.curves().at(1).count, (std::vector<int>{1 << 16}));
-    Transfers late(two_packages(), much_memory, constant);
+    Transfers late(two_packages(), stream_bytes, much_memory, constant);
     late.visit([](std::int64_t) { return false; });
     EXPECT_TRUE(late.curves().empty());
 }
 
 TEST(Transfers, LeaveOutWhatCouldNotBeTimed) {
-    Transfers transfers(two_packages(), much_memory, [](int, int, std::int64_t bytes) {
-        return bytes == 1 << 20 ? missing : 7.0;
-    });
+    Transfers transfers(
+        two_packages(), stream_bytes, much_memory,
+        [](int, int, std::int64_t bytes) { return bytes == 1 << 20 ? missing : 7.0; });
     transfers.visit(always);
     for (const Curve& curve : transfers.curves()) {
         EXPECT_EQ(curve.count, (std::vector<int>{1 << 16, 1 << 24}));
     }
-    Transfers never(two_packages(), much_memory, [](int, int, std::int64_t) { return missing; });
+    Transfers never(two_packages(), stream_bytes, much_memory,
+                    [](int, int, std::int64_t) { return missing; });
     never.visit(always);
     EXPECT_TRUE(never.curves().empty());
+}
+
+TEST(Transfers, TakeWhatCostsNothing) {
+    Transfers transfers(two_packages(), fresh_bytes, much_memory,
+                        [](int, int, std::int64_t bytes) { return bytes == 64 ? 0.0 : 7.0; });
+    transfers.visit(always);
+    ASSERT_EQ(transfers.curves().size(), 2u);
+    const Curve curve = transfers.curves().front();
+    EXPECT_EQ(curve.count, std::vector<int>(fresh_bytes.begin(), fresh_bytes.end()));
+    EXPECT_EQ(curve.value.front(), 0);
+    EXPECT_EQ(curve.value.back(), 7);
+}
+
+TEST(HandoverProbe, TimesBytesOfAnyNumber) {
+    const auto& cpus = usable_cpus().allowed;
+    if (cpus.size() < 2) {
+        GTEST_SKIP() << "one CPU has no pairs";
+    }
+    Crew crew([] { return true; });
+    HandoverProbe probe(crew, calibrate_ticks());
+    for (const std::int64_t bytes : {1, 64, 10'000, 1 << 20}) {
+        const HandoverTimes times = probe.turns(cpus[0], cpus[1], bytes);
+        // A busy machine gives none.
+        EXPECT_TRUE(std::isnan(times.copying) || times.copying >= 0) << bytes;
+        EXPECT_TRUE(std::isnan(times.rewriting) || times.rewriting >= 0) << bytes;
+        EXPECT_GT(HandoverProbe::slow_s(bytes), 0);
+    }
+    for (const std::int64_t bytes : {1, 56, 57, 4096}) {
+        const double time_ns = probe.message(cpus[0], cpus[1], bytes);
+        EXPECT_TRUE(std::isnan(time_ns) || time_ns > 0) << bytes;
+    }
+}
+
+TEST(HandoverProbe, EndsWhenItIsToldTo) {
+    const auto& cpus = usable_cpus().allowed;
+    Crew crew([] { return false; });
+    HandoverProbe probe(crew, calibrate_ticks());
+    // Both on one CPU, as for the stream.
+    probe.turns(cpus[0], cpus[0], 16 << 20);
+    EXPECT_TRUE(crew.refused());
+    probe.message(cpus[0], cpus[0], 4096);
+    EXPECT_TRUE(crew.refused());
 }
 
 TEST(StreamProbe, TimesMessagesOfAnyLength) {

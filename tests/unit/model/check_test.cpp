@@ -323,7 +323,7 @@ TEST(Check, WhatRanksShare) {
     }
 }
 
-TEST(Check, CurvesAndMemory) {
+TEST(Check, Curves) {
     for (const Break& broken : std::vector<Break>{
              {"send_batch[0].pair_class",
               [](Machine& m) {
@@ -365,6 +365,25 @@ TEST(Check, CurvesAndMemory) {
               [](Machine& m) {
                   m.transfer[0].value[0] = nan;
               }},
+             {"fresh[0].value[1]",
+              [](Machine& m) {
+                  m.fresh[0].value[1] = -1;
+              }},
+             {"rewrite[1].pair_class",
+              [](Machine& m) {
+                  m.rewrite[1].pair_class = -1;
+              }},
+             {"message[0].count[1]",
+              [](Machine& m) {
+                  m.message[0].count[1] = 8;
+              }},
+         }) {
+        expect_refused(broken);
+    }
+}
+
+TEST(Check, MemoryAndSteps) {
+    for (const Break& broken : std::vector<Break>{
              {"memory[1].level",
               [](Machine& m) {
                   m.memory[1].level.clear();

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,7 @@ TEST(Doubts, AreSentencesOfAllThatTheModelSaysOfItself) {
 TEST(Doubts, SayWhatIsUnknownOrAssumedOfWhatRanksShare) {
     Machine machine;
     machine.topology.pus = {{.cpu = 0, .package = 0}, {.cpu = 1, .package = 1}};
+    machine.fresh = machine.message = {{0, {64}, {150}}};
     EXPECT_EQ(doubts(machine),
               (Texts{"Lacks what ranks share: memory controllers and caches, links between "
                      "packages, words that all change. Ranks that use them at the same time are "
@@ -57,6 +59,25 @@ TEST(Doubts, SayWhatIsUnknownOrAssumedOfWhatRanksShare) {
     EXPECT_EQ(doubts(machine).front(),
               "Lacks what ranks share: words that all change. Ranks that use them at the same time "
               "are not slowed down.");
+}
+
+TEST(Doubts, SayWhatAnOlderModelDoesNotKnowOfLongMessages) {
+    const auto lacks = [](const Machine& machine, const char* field) {
+        const Texts texts = doubts(machine);
+        return std::ranges::any_of(texts, [field](const std::string& text) {
+            return text.starts_with("Lacks") && text.find(field) != std::string::npos;
+        });
+    };
+    Machine machine;
+    machine.topology.pus = {{.cpu = 0}, {.cpu = 1}};
+    EXPECT_TRUE(lacks(machine, "(fresh)"));
+    EXPECT_TRUE(lacks(machine, "(message)"));
+    machine.fresh = machine.message = {{0, {64}, {150}}};
+    EXPECT_FALSE(lacks(machine, "(fresh)"));
+    EXPECT_FALSE(lacks(machine, "(message)"));
+    machine.message.clear();
+    machine.access.classes.resize(1); // Its accesses say it.
+    EXPECT_FALSE(lacks(machine, "(message)"));
 }
 
 TEST(Doubts, OfAClusterAreSaidOnce) {

@@ -83,6 +83,9 @@ TEST(HostileJson, WrongSizes) {
     expect_field(with("transfer", "[65536,1048576]", "[65536]"), "transfer[0]");
     expect_field(with("transfer", "65536", "4294967296"), "transfer[0].count[0]");
     expect_field(with("transfer", "120000.5", "1e300"), "transfer[0].value[1]");
+    expect_field(with("\"fresh\"", "[64,65536]", "[64]"), "fresh[0]");
+    expect_field(with("\"rewrite\"", "310", "-310"), "rewrite[0].value[1]");
+    expect_field(with("\"message\"", "260.25", "null"), "message[0].value[1]");
     expect_field(with("shared\"", "copies-from", "copies"), "shared[0].use");
     expect_field(with("shared\"", "\"l3\"", "\"l4\""), "shared[0].scope");
     expect_field(with("shared\"", "\"measured\"", "7"), "shared[0].origin");

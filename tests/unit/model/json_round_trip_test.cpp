@@ -106,6 +106,9 @@ void expect_same(const Machine& a, const Machine& b) {
     expect_same(a.shared_line, b.shared_line);
     expect_same(a.exchange, b.exchange);
     expect_same(a.transfer, b.transfer);
+    expect_same(a.fresh, b.fresh);
+    expect_same(a.rewrite, b.rewrite);
+    expect_same(a.message, b.message);
     expect_same(a.shared, b.shared);
     ASSERT_EQ(a.memory.size(), b.memory.size());
     for (std::size_t i = 0; i < a.memory.size(); ++i) {

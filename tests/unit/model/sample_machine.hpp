@@ -40,6 +40,9 @@ inline Machine sample_machine() {
     machine.shared_line = {{1, {1, 2, 3}, {38, 45, 50}}};
     machine.exchange = {{0, {1}, {21}}, {1, {1}, {44}}};
     machine.transfer = {{1, {65536, 1 << 20}, {5000, 120000.5}}};
+    machine.fresh = {{1, {64, 65536}, {150, 7000.5}}};
+    machine.rewrite = {{0, {64, 4096}, {0, 310}}, {1, {64}, {60}}};
+    machine.message = {{1, {8, 256}, {140, 260.25}}};
     machine.memory = {{"l1", 16384, 100, 50, 40.5}, {"dram", 1 << 28, 10, 8, 6}};
     machine.shared = {
         {SharedUse::copies_from, Scope::l3, DataOrigin::measured, 4096, {1, 2}, {10, 15.5}},

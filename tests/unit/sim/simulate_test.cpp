@@ -265,6 +265,118 @@ TEST(Simulate, WhatAPeerJustWroteTakesTwiceAsLongToPull) {
                 2 * bytes * default_per_byte, 1e-6);
 }
 
+/// Fresh bytes take 100 and 0.25 a byte behind the first line; those that were copied take 0.0625
+/// a byte longer to write again.
+Machine with_fresh_bytes(int size) {
+    Machine machine = uniform_machine(size, send_cost, receive_cost);
+    machine.fresh = {{.pair_class = 0, .count = {64, 64 + 65536}, .value = {100, 16484}}};
+    machine.rewrite = {{.pair_class = 0, .count = {64, 64 + 65536}, .value = {30, 4126}}};
+    return machine;
+}
+
+/// That many bytes out of a payload of `whole`.
+double fresh_copy(double bytes, double whole) {
+    return 100 + bytes * 0.25 * (whole - 64) / whole;
+}
+double rewriting(double bytes, double whole) {
+    return bytes * 0.0625 * (whole - 64) / whole;
+}
+
+TEST(Simulate, WhatIsLentWasWrittenBeforeAndIsFresh) {
+    constexpr double bytes = 10'000;
+    Machine machine = with_fresh_bytes(2);
+    const auto finish = [&](const Plan& plan) {
+        return simulate(plan, machine, in_order(2), plan.bytes_max).finish[1];
+    };
+    const double expected =
+        rewriting(bytes, bytes) + send_cost + receive_cost + fresh_copy(bytes, bytes) + send_cost;
+    const Plan plan = one_message(Mechanism::pull, 10'000);
+    EXPECT_NEAR(finish(plan), expected, 1e-6);
+    machine.memory = {{.level = "l3", .working_set_bytes = 1 << 20, .copy_gbs = 20}};
+    machine.transfer = {{.pair_class = 0, .count = {65536}, .value = {3000}}};
+    EXPECT_NEAR(finish(plan), expected, 1e-6) << "the streaming rate is something else";
+    machine.rewrite.clear();
+    EXPECT_NEAR(finish(plan), expected - rewriting(bytes, bytes), 1e-6);
+    EXPECT_NEAR(finish(one_message(Mechanism::line, 56)), send_cost + receive_cost, 1e-6)
+        << "what fits a line is that line";
+}
+
+TEST(Simulate, PiecesOfAPayloadAreChargedByItsLength) {
+    constexpr double whole = 40'000;
+    const Machine machine = with_fresh_bytes(2);
+    Plan plan = one_message(Mechanism::pull, 40'000, 4);
+    for (auto& steps : plan.steps) {
+        steps.front().from.count = steps.front().from.count == 0 ? 0 : 1;
+        steps.front().to.count = steps.front().to.count == 0 ? 0 : 1;
+    }
+    EXPECT_NEAR(simulate(plan, machine, in_order(2), 40'000).finish[1],
+                rewriting(10'000, whole) + send_cost + receive_cost + fresh_copy(10'000, whole) +
+                    send_cost,
+                1e-6);
+}
+
+TEST(Simulate, WhatManyCopyIsWrittenAnewOnceACall) {
+    constexpr std::uint64_t bytes = 10'000;
+    const Machine machine = with_fresh_bytes(3);
+    Plan plan = empty_plan(Collective::broadcast, 3, 1, bytes);
+    const Blocks all{Buffer::output, 0, 1};
+    const auto add_call = [&] {
+        for (const Rank reader : {1, 2}) {
+            plan.steps[0].push_back(make_step(StepKind::send, reader, Mechanism::pull, all));
+        }
+        for (const Rank reader : {1, 2}) {
+            plan.steps[0].push_back(make_step(StepKind::wait, reader));
+            auto& steps = plan.steps[static_cast<std::size_t>(reader)];
+            steps.push_back(make_step(StepKind::recv, 0, Mechanism::pull, {}, all));
+            steps.push_back(make_step(StepKind::signal, 0));
+        }
+    };
+    add_call();
+    const double once = simulate(plan, machine, in_order(3), bytes).finish[0];
+    EXPECT_NEAR(once,
+                rewriting(10'000, 10'000) + send_cost + receive_cost + fresh_copy(10'000, 10'000) +
+                    send_cost + 2 * receive_cost,
+                1e-6);
+    add_call();
+    EXPECT_NEAR(simulate(plan, machine, in_order(3), bytes).finish[0], 2 * once, 1e-6);
+}
+
+TEST(Simulate, CellsAreWrittenAnewAndFetched) {
+    constexpr double bytes = 8000; // One cell.
+    Machine machine = with_fresh_bytes(2);
+    const double own = bytes * default_per_byte;
+    const auto finish = [&](std::uint64_t length) {
+        return simulate(one_message(Mechanism::cells, length), machine, in_order(2), length)
+            .finish[1];
+    };
+    EXPECT_NEAR(finish(8000),
+                send_cost + own + rewriting(bytes, bytes) + receive_cost + fresh_copy(bytes, bytes),
+                1e-6);
+    // A stream is as fast as the slower end, which begins behind the first cell.
+    constexpr double cell = 8192, stream = 65536;
+    EXPECT_NEAR(finish(65536),
+                send_cost + cell * default_per_byte + rewriting(cell, stream) + receive_cost +
+                    fresh_copy(stream, stream),
+                1e-6);
+    machine.memory = {{.level = "l2", .working_set_bytes = 1 << 20, .copy_gbs = 40}};
+    machine.transfer = {{.pair_class = 0, .count = {65536}, .value = {65536}}};
+    EXPECT_NEAR(finish(8000), send_cost + 8000 + receive_cost + 8000, 1e-6)
+        << "no faster than where messages follow each other";
+}
+
+TEST(Simulate, ProcessesTimeTheirCopiesThemselves) {
+    Machine machine = with_fresh_bytes(2);
+    machine.kernel_copy = {.start_ns = 600, .gbs = 20};
+    Machine without = machine;
+    without.fresh.clear();
+    without.rewrite.clear();
+    for (const Mechanism via : {Mechanism::pull, Mechanism::cells}) {
+        const Plan plan = one_message(via, 10'000);
+        EXPECT_EQ(simulate(plan, machine, in_order(2), 10'000).finish,
+                  simulate(plan, without, in_order(2), 10'000).finish);
+    }
+}
+
 TEST(Simulate, ShorterLastBlockCostsLess) {
     // 25000 bytes in 2 blocks; the second message alone is timed by its difference.
     Plan plan = empty_plan(Collective::broadcast, 2, 2, 12001);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "sim/curve.hpp"
+#include "machine/model/curve.hpp"
 
 #include <algorithm>
 
-namespace corymb::sim {
+namespace corymb {
 
 const Curve* curve_of(std::span<const Curve> curves, int pair_class) noexcept {
     for (const Curve& curve : curves) {
@@ -46,4 +46,4 @@ double batch_factor(const Curve* curve, int count) noexcept {
     return std::max(0.0, (total_at(*curve, count) - total_at(*curve, count - 1)) / first);
 }
 
-} // namespace corymb::sim
+} // namespace corymb

@@ -6,7 +6,7 @@
 
 #include <span>
 
-namespace corymb::sim {
+namespace corymb {
 
 /// The curve of a pair class, or null.
 [[nodiscard]] const Curve* curve_of(std::span<const Curve> curves, int pair_class) noexcept;
@@ -22,4 +22,4 @@ namespace corymb::sim {
 /// Cost of the `count`-th item of a batch, relative to the first: 1 without a curve.
 [[nodiscard]] double batch_factor(const Curve* curve, int count) noexcept;
 
-} // namespace corymb::sim
+} // namespace corymb
