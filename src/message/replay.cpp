@@ -23,6 +23,7 @@ Replay::Replay(const Machine& machine, std::span<const int> placement,
     : protocol_(scenario.protocol), tickets_(scenario.tickets),
       charges_(machine, placement, scenario.look),
       members_(placement.size() + static_cast<std::size_t>(scenario.silent_members)),
+      message_bytes_(scenario.message_bytes),
       lines_(parts(scenario.message_bytes + 8, charges_.line_bytes())),
       counter_owner_(placement.size()), vector_owner_(placement.size()),
       counter_free_(placement.size()), states_(placement.size()) {
@@ -169,7 +170,7 @@ void Replay::send(Rank rank, Rank to) {
 void Replay::before(Rank rank, Rank to) {
     State& state = states_[static_cast<std::size_t>(rank)];
     const std::size_t message = messages_.size();
-    messages_.push_back({rank, not_yet});
+    messages_.push_back({rank, not_yet, 0});
     if (protocol_ == MailboxProtocol::srbp) {
         update(state, rank, to, counter_owner_[static_cast<std::size_t>(to)]);
     } else if (!charges_.is_coherent()) {
@@ -184,13 +185,18 @@ void Replay::lines(Rank rank, Rank to) {
     State& state = states_[static_cast<std::size_t>(rank)];
     const double begin = state.clock;
     double arrival = 0;
-    for (std::size_t line = 0; line < lines_; ++line) {
-        arrival = write(state, charges_.line(rank, to));
+    const auto whole = charges_.message(rank, to, message_bytes_);
+    const std::size_t writes = whole ? 1 : lines_;
+    for (std::size_t done = 0; done < writes; ++done) {
+        arrival = write(state, whole ? *whole : charges_.line(rank, to));
     }
     outcome_.data += arrival - begin;
     if (protocol_ == MailboxProtocol::nvp) {
         state.stage = Stage::notice;
         if (looks_at_rings()) { // It may be found before its bit is set.
+            // The word with the bit is taken from the receiver, which looks at it all the time,
+            // once the message has left. Half a way later the receiver has it again.
+            messages_[state.writing].noted = arrival + 1.5 * charges_.word(to, rank).read;
             tell(to, state.writing, arrival);
         }
         return;
@@ -201,7 +207,9 @@ void Replay::lines(Rank rank, Rank to) {
 void Replay::notice(Rank rank, Rank to) {
     State& state = states_[static_cast<std::size_t>(rank)];
     double arrival = 0;
-    if (charges_.is_coherent()) {
+    if (looks_at_rings()) {
+        state.clock += charges_.word(to, rank).read;
+    } else if (charges_.is_coherent()) {
         update(state, rank, to, vector_owner_[static_cast<std::size_t>(to)]);
         arrival = state.clock;
     } else {
@@ -234,7 +242,7 @@ double Replay::write(State& state, const AccessCost& cost) {
 
 void Replay::update(State& state, Rank rank, Rank to, Rank& owner) {
     if (charges_.is_coherent()) {
-        state.clock += charges_.word(owner, rank).read;
+        state.clock += owner == rank ? charges_.own_update() : charges_.word(owner, rank).read;
         owner = rank;
         return;
     }
@@ -293,7 +301,9 @@ void Replay::take(Rank rank, std::size_t index) {
     const Rank from = messages_[index].from;
     const double begin = state.clock;
     if (charges_.is_coherent()) {
-        state.clock += static_cast<double>(lines_) * charges_.line(from, rank).read;
+        const auto whole = charges_.message(from, rank, message_bytes_);
+        state.clock +=
+            whole ? whole->read : static_cast<double>(lines_) * charges_.line(from, rank).read;
     } else {
         // The line that says that there is a message is its first one.
         const bool is_read = protocol_ == MailboxProtocol::ring;
@@ -301,6 +311,7 @@ void Replay::take(Rank rank, std::size_t index) {
         state.clock += static_cast<double>(more) * charges_.line(rank, rank).read;
     }
     outcome_.data += state.clock - begin;
+    state.clock = std::max(state.clock, messages_[index].noted);
     if (!charges_.is_coherent() && protocol_ != MailboxProtocol::srbp) {
         // Tells the sender that there is room again.
         static_cast<void>(write(state, charges_.word(rank, from)));

@@ -49,6 +49,7 @@ private:
     struct Message {
         Rank from = 0;
         double visible = 0;
+        double noted = 0; ///< When its receiver has seen its bit, if it looks for that as well.
     };
     struct State {
         const Member* plan = nullptr;
@@ -103,7 +104,8 @@ private:
     TicketCounter tickets_;
     AccessCharges charges_;
     std::size_t members_; ///< Members that are looked at.
-    std::size_t lines_;   ///< Lines of a message.
+    std::size_t message_bytes_;
+    std::size_t lines_; ///< Lines of a message.
     std::size_t looks_ = 1;
     std::size_t peers_a_look_ = 1; ///< Peers in one look, with nvp.
     std::vector<Rank> counter_owner_, vector_owner_;

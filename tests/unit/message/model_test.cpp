@@ -63,10 +63,29 @@ TEST(MailboxModel, AMessageOnTwoCoherentCoresIsASendAndAReceive) {
         EXPECT_EQ(found.idle_probe, 0.5);
         EXPECT_NEAR(found.notification, 0, 0.02);
     }
-    // The sender fetches the vector's word, the receiver too, and makes it its own.
+    // The receiver finds the message in the ring while the sender still sets the bit. Then it looks
+    // at the bits, which it has half a receive after the sender.
     const MailboxTimes nvp = times(coherent(2), 2, MailboxProtocol::nvp);
-    // The receiver finds the message in the ring while the sender still sets the bit.
-    EXPECT_NEAR(nvp.round_trip, 2 * (10 + 100), 3);
+    EXPECT_NEAR(nvp.round_trip, 2 * (10 + 100 + 50), 3);
+}
+
+TEST(MailboxModel, LinesOfAMessageComeTogetherIfTheModelKnows) {
+    Machine machine = coherent(2);
+    MailboxScenario large;
+    large.message_bytes = 256;
+    const auto round_trip = [&](MailboxProtocol protocol) {
+        return times(machine, 2, protocol, large).round_trip;
+    };
+    EXPECT_NEAR(round_trip(MailboxProtocol::ring), 2 * 5 * (10 + 100), 3);
+    machine.message = {{.pair_class = 0, .count = {8, 512}, .value = {110, 236}}};
+    EXPECT_NEAR(round_trip(MailboxProtocol::ring), 2 * 172, 3);
+    EXPECT_NEAR(round_trip(MailboxProtocol::srbp), 2 * 172, 3);
+    EXPECT_NEAR(round_trip(MailboxProtocol::nvp), 2 * 172, 3) << "the bits are there before";
+    large.message_bytes = 1;
+    EXPECT_NEAR(round_trip(MailboxProtocol::ring), 2 * 110, 3) << "no less than the shortest";
+    machine.shared = {{SharedUse::word, Scope::machine, DataOrigin::measured, 0, {1, 2}, {9, 90}}};
+    EXPECT_NEAR(round_trip(MailboxProtocol::srbp), 2 * (9 + 110), 3) << "a ticket each";
+    EXPECT_NEAR(round_trip(MailboxProtocol::ring), 2 * 110, 3);
 }
 
 TEST(MailboxModel, AMessageWithoutCoherenceIsWritesAndLooks) {
