@@ -19,6 +19,7 @@
 //   peek          the value of a word that no other thread can store at this moment; for
 //                 assertions, so the explorer does not count it as an access;
 //   futex_wait, futex_wake   sleep while a word has a value, and wake the sleepers;
+//   futex_wait_any   sleeps while each of several words has its value; false: it cannot;
 //   futex_move    lets one sleeper of a word go on sleeping on another word.
 // The heavy fence and those of the futex take the Reach: whether other processes take part.
 #pragma once
@@ -128,6 +129,15 @@ struct StandardEnv {
     static void futex_wait(const Atomic<std::uint32_t>& word, std::uint32_t expected,
                            std::int64_t timeout_ns, Reach reach = Reach::process) noexcept {
         futex::wait(word.futex_word(), expected, timeout_ns, reach);
+    }
+    /// `words` are FutexWords.
+    template <class Words>
+    static bool futex_wait_any(const Words& words, std::int64_t timeout_ns) noexcept {
+        futex::WordList list;
+        for (const auto& one : words) {
+            list.add(one.word->futex_word(), one.expected, one.reach);
+        }
+        return list.wait_any(timeout_ns);
     }
     static void futex_wake(const Atomic<std::uint32_t>& word, int count,
                            Reach reach = Reach::process) noexcept {

@@ -70,6 +70,14 @@
 
 namespace corymb::channel {
 
+/// A word of an Env in which a thread sleeps while it is as expected.
+template <class Word>
+struct FutexWord {
+    const Word* word;
+    std::uint32_t expected;
+    Reach reach;
+};
+
 /// Says which side pays for a sleep. The heavy fence interrupts other CPUs, which takes
 /// microseconds: too much for an owner that sleeps again and again because it has no CPU of its
 /// own.
@@ -141,9 +149,7 @@ public:
     template <class Done, class Stop, class TimeLeft>
     bool park(const Done& done, const Stop& stop, const TimeLeft& time_left_ns,
               const Awaited& awaited = Awaited()) noexcept {
-        if constexpr (is_owned) {
-            waker_.store(0, std::memory_order_relaxed);
-        }
+        forget_waker();
         for (;;) {
             const WakeKey key = awaited.key();
             const std::uint32_t heard = announce(key);
@@ -180,6 +186,17 @@ public:
     /// Sleeps until woken or `timeout_ns` has passed; may return early. `heard` as announced.
     void sleep(std::uint32_t heard, std::int64_t timeout_ns) noexcept {
         Env::futex_wait(word_, heard, timeout_ns, reach_);
+    }
+    /// What `sleep` sleeps on, for a sleeper of several.
+    [[nodiscard]] FutexWord<typename Env::template Atomic<std::uint32_t>>
+    word_to_sleep_on(std::uint32_t heard) const noexcept {
+        return {&word_, heard, reach_};
+    }
+    /// Owner: nobody has woken it in the sleep that begins.
+    void forget_waker() noexcept {
+        if constexpr (is_owned) {
+            waker_.store(0, std::memory_order_relaxed);
+        }
     }
     /// Says that the owner is awake and will not sleep.
     void retract() noexcept {

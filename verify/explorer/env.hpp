@@ -10,6 +10,8 @@
 #include <bit>
 #include <cstring>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 namespace corymb::verify {
 
@@ -162,6 +164,16 @@ struct ExplorerEnv {
                            std::int64_t /*timeout_ns*/, Reach /*reach*/ = Reach::process,
                            Where where = Where::current()) noexcept {
         Explorer::current().futex_wait(word.location(), expected, where);
+    }
+    template <class Words>
+    static bool futex_wait_any(const Words& words, std::int64_t /*timeout_ns*/,
+                               Where where = Where::current()) {
+        std::vector<std::pair<LocationId, std::uint32_t>> locations;
+        for (const auto& one : words) {
+            locations.emplace_back(one.word->location(), one.expected);
+        }
+        Explorer::current().futex_wait_any(locations, where);
+        return true;
     }
     static void futex_wake(const Atomic<std::uint32_t>& word, int count,
                            Reach /*reach*/ = Reach::process,

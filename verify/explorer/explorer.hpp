@@ -24,6 +24,7 @@
 #include <memory>
 #include <source_location>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace corymb::verify {
@@ -122,6 +123,9 @@ public:
     void light_fence(std::source_location where);
     void heavy_fence(std::source_location where);
     void futex_wait(LocationId location, std::uint32_t expected, std::source_location where);
+    /// Words and what they are expected to hold.
+    void futex_wait_any(const std::vector<std::pair<LocationId, std::uint32_t>>& words,
+                        std::source_location where);
     void futex_wake(LocationId location, int count, std::source_location where);
     void futex_move(LocationId location, LocationId other, std::source_location where);
     void note(const void* address, std::size_t count, bool is_write, std::source_location where);
@@ -131,8 +135,9 @@ private:
         Operation next{};
         bool done = false;
         bool woken = false;
-        bool sleeps = false; ///< In the sleep set, for operations that do not read.
-        StoreId floor = 0;   ///< In the sleep set, for those that do: has read older ones.
+        std::vector<LocationId> sleeps_on; ///< Words of the kernel's sleep that begins or goes on.
+        bool sleeps = false;               ///< In the sleep set, for operations that do not read.
+        StoreId floor = 0; ///< In the sleep set, for those that do: has read older ones.
     };
     struct Named {
         const std::byte* address;
@@ -164,6 +169,7 @@ private:
     void modify_write(LocationId location, std::uint64_t value, std::memory_order order);
     void heavy_moments(std::source_location where);
     [[nodiscard]] std::vector<std::size_t> sleepers_of(LocationId location) const;
+    bool compares_equal(LocationId location, std::uint32_t expected, std::source_location where);
     void sleep_in_kernel(LocationId location, std::source_location where);
     [[nodiscard]] std::memory_order weakened(std::memory_order order) const noexcept;
 

@@ -165,9 +165,32 @@ void Explorer::heavy_moments(std::source_location where) {
 }
 
 void Explorer::futex_wait(LocationId location, std::uint32_t expected, std::source_location where) {
+    futex_wait_any({{location, expected}}, where);
+}
+
+/// The kernel compares one word after the other. Where it has compared already, it can be woken.
+void Explorer::futex_wait_any(const std::vector<std::pair<LocationId, std::uint32_t>>& words,
+                              std::source_location where) {
     if (current_ < 0) {
         return;
     }
+    const auto own = static_cast<std::size_t>(current_);
+    threads_[own].woken = false;
+    bool sleeps = true;
+    for (const auto& [location, expected] : words) {
+        sleeps = sleeps && compares_equal(location, expected, where);
+        if (sleeps) {
+            threads_[own].sleeps_on.push_back(location);
+        }
+    }
+    if (sleeps && !threads_[own].woken) {
+        sleep_in_kernel(words.front().first, where);
+    }
+    threads_[own].sleeps_on.clear();
+}
+
+bool Explorer::compares_equal(LocationId location, std::uint32_t expected,
+                              std::source_location where) {
     const Operation operation{Kind::futex_wait, location, {}, -1, {}, where};
     reach(operation);
     // The kernel compares with some value that is not older than what the last waker had seen.
@@ -184,13 +207,10 @@ void Explorer::futex_wait(LocationId location, std::uint32_t expected, std::sour
                           : same   ? ", sleeps"
                                    : ", does not sleep"));
     step_done();
-    if (same && !spurious) {
-        sleep_in_kernel(location, where);
-    }
+    return same && !spurious;
 }
 
 void Explorer::sleep_in_kernel(LocationId location, std::source_location where) {
-    threads_[static_cast<std::size_t>(current_)].woken = false;
     const Operation operation{Kind::asleep, location, {}, -1, {}, where};
     reach(operation);
     trace(operation, "wakes up");
@@ -201,7 +221,8 @@ std::vector<std::size_t> Explorer::sleepers_of(LocationId location) const {
     std::vector<std::size_t> sleepers;
     for (std::size_t i = 0; i < threads_.size(); ++i) {
         const Thread& it = threads_[i];
-        if (!it.done && it.next.kind == Kind::asleep && it.next.location == location && !it.woken) {
+        if (!it.done && !it.woken &&
+            std::ranges::find(it.sleeps_on, location) != it.sleeps_on.end()) {
             sleepers.push_back(i);
         }
     }
@@ -221,6 +242,7 @@ void Explorer::futex_move(LocationId location, LocationId other, std::source_loc
     } else {
         const std::size_t pick = sleepers[choose(sleepers.size())];
         threads_[pick].next.location = other;
+        std::ranges::replace(threads_[pick].sleeps_on, location, other);
         trace(operation, "moves " + thread_text(static_cast<int>(pick)));
     }
     step_done();

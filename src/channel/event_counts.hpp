@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// Purpose: lets a thread sleep in several event counts at once, as one that waits for a team, a
+// mailbox and a stop from another thread does.
+//
+// Roles: one EventCounts per sleeper, used by that thread only, which owns all of its event counts.
+// Wakers are those of the single event counts and know nothing of it.
+//
+// Layout: private to the thread.
+//
+// Protocol: that of EventCount::park with every step done for all event counts: announce in all,
+// look, sleep while each word is as it was announced, look again, take all announcements back.
+// Anybody may wake: no waker is named. Where the kernel cannot sleep on several words, the thread
+// sleeps on the first one, for `nap_ns` at most, and looks.
+//
+// Order: F1 of EventCount, for each of them.
+//
+// Progress: as of EventCount::park.
+//
+// Checked by: verify/worlds/event_counts_world.cpp.
+#pragma once
+
+#include "channel/event_count.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace corymb::channel {
+
+template <class Env>
+class EventCounts {
+public:
+    /// Longest sleep where the kernel cannot sleep on several words.
+    static constexpr std::int64_t nap_ns = 100'000;
+
+    void clear() noexcept {
+        all_.clear();
+        words_.clear();
+    }
+    /// An event count that outlives the next `park` and that the caller owns.
+    void add(EventCount<Env>& events) {
+        words_.reserve(all_.size() + 1);
+        all_.push_back(&events);
+    }
+
+    /// As EventCount::park, for anybody. Needs one event count.
+    template <class Done, class Stop, class TimeLeft>
+    bool park(const Done& done, const Stop& stop, const TimeLeft& time_left_ns) noexcept {
+        for (EventCount<Env>* const one : all_) {
+            one->forget_waker();
+        }
+        for (;;) {
+            words_.clear();
+            for (EventCount<Env>* const one : all_) {
+                words_.push_back(one->word_to_sleep_on(one->announce()));
+            }
+            const bool is_done = done();
+            if (is_done || stop()) {
+                retract();
+                return is_done;
+            }
+            sleep(time_left_ns());
+            if (done()) {
+                retract();
+                return true;
+            }
+        }
+    }
+    /// As EventCount::waker_cpu, of one that was woken.
+    [[nodiscard]] int waker_cpu() const noexcept {
+        int cpu = -1;
+        for (const EventCount<Env>* const one : all_) {
+            cpu = std::max(cpu, one->waker_cpu());
+        }
+        return cpu;
+    }
+
+private:
+    using Word = FutexWord<typename Env::template Atomic<std::uint32_t>>;
+
+    void sleep(std::int64_t timeout_ns) noexcept {
+        if (all_.size() == 1) {
+            all_.front()->sleep(words_.front().expected, timeout_ns);
+        } else if (!Env::futex_wait_any(std::span<const Word>(words_), timeout_ns)) {
+            all_.front()->sleep(words_.front().expected, std::min(timeout_ns, nap_ns));
+        }
+    }
+    void retract() noexcept {
+        for (EventCount<Env>* const one : all_) {
+            one->retract();
+        }
+    }
+
+    std::vector<EventCount<Env>*> all_;
+    std::vector<Word> words_; ///< Invariant: has room for a word of each.
+};
+
+} // namespace corymb::channel
