@@ -12,6 +12,7 @@
 #include <corymb/elements.hpp>
 #include <corymb/error.hpp>
 #include <corymb/export.hpp>
+#include <corymb/finish.hpp>
 #include <corymb/hooks.hpp>
 #include <corymb/kernel_copy.hpp>
 #include <corymb/machine.hpp>
@@ -31,11 +32,17 @@
 #include <corymb/process.hpp>
 #include <corymb/rank.hpp>
 #include <corymb/request.hpp>
+#include <corymb/scheduler.hpp>
 #include <corymb/simulate.hpp>
 #include <corymb/statistics.hpp>
+#include <corymb/task.hpp>
+#include <corymb/task_channel.hpp>
+#include <corymb/task_semaphore.hpp>
 #include <corymb/team.hpp>
+#include <corymb/this_task.hpp>
 #include <corymb/trace.hpp>
 #include <corymb/types.hpp>
 #include <corymb/usable_cpus.hpp>
 #include <corymb/version.hpp>
 #include <corymb/wait_policy.hpp>
+#include <corymb/when.hpp>

@@ -25,6 +25,7 @@ enum class Errc {
     team_broken,      ///< An earlier operation on this team failed; make a new team.
     interrupted,      ///< The caller asked to stop (Ctrl-C).
     mismatch,         ///< Ranks called different operations, or with other roots, sizes or types.
+    deadlock,         ///< Each waits for another one, and nothing else can end the wait.
     internal,         ///< A mistake of the library; the text is for a report of it.
 };
 

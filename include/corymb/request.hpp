@@ -14,8 +14,9 @@
 namespace corymb {
 
 namespace detail {
-struct Operation; // src/team/driver.hpp
-struct Untyped;   // detail/untyped.hpp
+struct Operation;   // src/team/driver.hpp
+struct Untyped;     // detail/untyped.hpp
+class RequestAwait; // task.hpp
 } // namespace detail
 
 /// A rank's handle on an operation under way. Movable, not copyable; a team and its requests are
@@ -75,6 +76,7 @@ public:
 private:
     friend class Team;
     friend struct detail::Untyped;
+    friend class detail::RequestAwait;
     friend CORYMB_EXPORT std::size_t wait_any(std::span<Request> requests);
     explicit Request(detail::Operation* operation) noexcept : operation_(operation) {}
     detail::Operation* operation_ = nullptr;

@@ -12,7 +12,7 @@ class Error(RuntimeError):
 
     `code` is stable and for programs: "invalid_argument", "unknown_name", "invalid_model",
     "stale_model", "invalid_plan", "io", "unsupported", "timeout", "team_broken", "interrupted",
-    "mismatch", "internal".
+    "mismatch", "deadlock", "internal".
     `ranks` holds the ranks at fault, where there are any.
     """
 

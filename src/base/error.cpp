@@ -16,6 +16,7 @@ const char* to_string(Errc code) noexcept {
     case Errc::team_broken: return "team_broken";
     case Errc::interrupted: return "interrupted";
     case Errc::mismatch: return "mismatch";
+    case Errc::deadlock: return "deadlock";
     case Errc::internal: return "internal";
     }
     return "unknown";

@@ -54,6 +54,7 @@ constexpr Pair pairs[] = {
     {Errc::team_broken, CORYMB_TEAM_BROKEN},
     {Errc::interrupted, CORYMB_INTERRUPTED},
     {Errc::mismatch, CORYMB_MISMATCH},
+    {Errc::deadlock, CORYMB_DEADLOCK},
 };
 
 } // namespace

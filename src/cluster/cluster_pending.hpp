@@ -55,6 +55,10 @@ public:
     void wait(Operation& operation) override;
     bool cancel(Operation& operation) override; ///< Never: they are collectives.
     void abandon(const std::string& why) noexcept override;
+    /// Nobody wakes a rank for messages by the carrier.
+    [[nodiscard]] channel::EventCount<channel::StandardEnv>* events() noexcept override {
+        return nullptr;
+    }
 
     /// Completes what is under way, and waits a while for all ranks to compare their calls.
     void leave() noexcept;

@@ -4,6 +4,8 @@
 #pragma once
 
 #include "base/one_user.hpp"
+#include "channel/env.hpp"
+#include "channel/event_count.hpp"
 
 #include <corymb/detail/staging.hpp>
 
@@ -19,6 +21,12 @@ namespace corymb::detail {
 
 class Driver;
 
+/// Somebody who is told, once, that an operation is over. He must not use the team then.
+struct EndNotice {
+    void (*call)(void* self) noexcept = nullptr;
+    void* self = nullptr;
+};
+
 struct Operation {
     enum class State : std::uint8_t { idle, pending, done, failed };
 
@@ -29,6 +37,7 @@ struct Operation {
 
     Driver* driver = nullptr; ///< Null when the team handle is gone; then the request owns this.
     std::coroutine_handle<> coroutine; ///< To be resumed when it is done.
+    EndNotice notice;                  ///< Without a call: nobody is told.
     State state = State::idle;
     std::exception_ptr error; ///< Why this operation alone has failed; the team is whole.
     /// Work of the request before and after the operation, or null.
@@ -62,6 +71,10 @@ public:
     /// Breaks the team on behalf of this rank, which could not start an operation that others wait
     /// for.
     virtual void abandon(const std::string& why) noexcept = 0;
+    /// Goes on with all operations as `test` does. Resumes no coroutine.
+    virtual void look() noexcept = 0;
+    /// Where the rank's thread sleeps for its team; null if a peer may move without waking it.
+    [[nodiscard]] virtual channel::EventCount<channel::StandardEnv>* events() noexcept = 0;
     /// Takes back an operation that is not pending.
     virtual void forget(Operation& operation) noexcept = 0;
 

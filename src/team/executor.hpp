@@ -92,6 +92,13 @@ public:
         return found;
     }
 
+    void look() noexcept override {
+        try {
+            static_cast<void>(look_at_all());
+        } catch (...) { // No memory for a reason: a later look finds it again.
+        }
+    }
+
     void drain(Operation& given) noexcept override {
         if (given.state != State::pending) {
             return;
@@ -259,6 +266,10 @@ protected:
         if (operation.coroutine) {
             resumable_.push_back(&operation);
         }
+        if (operation.notice.call != nullptr) {
+            const EndNotice notice = std::exchange(operation.notice, {});
+            notice.call(notice.self);
+        }
     }
 
     [[nodiscard]] Queued& first_pending() const noexcept { ///< Needs a pending operation.
@@ -375,12 +386,18 @@ private:
 
     /// False: an operation under way has failed.
     bool go_on() {
+        const bool is_well = look_at_all();
+        resume_coroutines();
+        return is_well;
+    }
+
+    /// As `go_on`, but coroutines stay where they are.
+    bool look_at_all() {
         me().advance_all(team::tuning::steps_of_a_look);
         const bool fails = pending_count_ > 0 && must_fail();
         if (fails) {
             give_up(first_pending(), false);
         }
-        resume_coroutines();
         return !fails;
     }
 

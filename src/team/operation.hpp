@@ -66,6 +66,7 @@ struct LaneOperation final : Operation {
         long_number = 0;
         planning_ns = 0;
         coroutine = {};
+        notice = {};
         own_scratch.clear();
         state = State::idle;
     }

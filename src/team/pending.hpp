@@ -41,6 +41,7 @@ public:
     void wait(Operation& operation) override;
     bool cancel(Operation& operation) override;
     void abandon(const std::string& why) noexcept override;
+    [[nodiscard]] channel::EventCount<channel::StandardEnv>* events() noexcept override;
 
     /// All collectives that have begun.
     void add_to(team::CallsInAll& calls) const noexcept;

@@ -172,6 +172,10 @@ void Pending::give_up_own_lane(bool timed_out) {
     throw_failure();
 }
 
+channel::EventCount<channel::StandardEnv>* Pending::events() noexcept {
+    return &shared_->fabric.state(rank_).spot;
+}
+
 void Pending::abandon(const std::string& why) noexcept {
     try {
         shared_->abandon(rank_, why);

@@ -158,7 +158,7 @@ bool Request::cancel() {
     if (!operation.is_message) {
         refuse("a collective cannot be cancelled: the other ranks count on this one");
     }
-    if (operation.coroutine) {
+    if (operation.coroutine || operation.notice.call != nullptr) {
         refuse("a coroutine waits for this message: it cannot be cancelled");
     }
     Completion completion(operation_);

@@ -29,6 +29,13 @@ PUBLIC_HEADERS = {
     "mailbox.hpp": "src/message",
     "multicast.hpp": "src/multicast",
     "multicast_model.hpp": "src/multicast",
+    "finish.hpp": "src/remote",
+    "scheduler.hpp": "src/remote",
+    "task.hpp": "src/remote",
+    "task_channel.hpp": "src/remote",
+    "task_semaphore.hpp": "src/remote",
+    "this_task.hpp": "src/remote",
+    "when.hpp": "src/remote",
     "trace.hpp": "src/trace",
 }
 

@@ -33,6 +33,7 @@ typedef enum corymb_status {
     /// An exception that the library does not know, or a mistake of the library; the text says
     /// which.
     CORYMB_INTERNAL = 13,
+    CORYMB_DEADLOCK = 14, ///< Each waits for another one, and nothing else can end the wait.
     CORYMB_STATUS_MAX = 0x7FFFFFFF
 } corymb_status;
 

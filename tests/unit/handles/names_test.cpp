@@ -36,6 +36,7 @@ TEST(HandleTable, HasNames) {
     print(multicast_calls());
     print(token_calls());
     print(multicast_group_calls());
+    print(scheduler_calls());
 }
 
 } // namespace

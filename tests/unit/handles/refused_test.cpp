@@ -67,6 +67,11 @@ TEST(EmptyHandle, OfMulticastIsRefused) {
     expect_refused_when_moved_from(multicast_group_calls(), places.group);
 }
 
+TEST(EmptyHandle, OfASchedulerIsRefused) {
+    Scheduler scheduler;
+    expect_refused_when_moved_from(scheduler_calls(), scheduler);
+}
+
 /// In a forked child; how many calls were not refused.
 template <class Handle>
 int count_let_through(const Calls<Handle>& calls, Handle& inherited) {
@@ -177,6 +182,11 @@ TEST(InheritedHandle, IsNotTakenOver) {
     });
     EXPECT_FALSE(boxes.other.has_left(0));
     local.barrier();
+}
+
+TEST(InheritedHandle, OfASchedulerIsRefused) {
+    Scheduler scheduler;
+    expect_refused_in_child([&] { return count_let_through(scheduler_calls(), scheduler); });
 }
 
 TEST(InheritedHandle, OfMulticastIsRefused) {

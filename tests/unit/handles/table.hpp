@@ -9,6 +9,7 @@
 #include <corymb/mailbox.hpp>
 #include <corymb/multicast.hpp>
 #include <corymb/process.hpp>
+#include <corymb/scheduler.hpp>
 #include <corymb/team.hpp>
 
 #include <vector>
@@ -49,5 +50,6 @@ using Calls = std::vector<Call<Handle>>;
 [[nodiscard]] const Calls<Multicast>& multicast_calls();
 [[nodiscard]] const Calls<MulticastToken>& token_calls();
 [[nodiscard]] const Calls<MulticastGroup>& multicast_group_calls();
+[[nodiscard]] const Calls<Scheduler>& scheduler_calls();
 
 } // namespace corymb::handles

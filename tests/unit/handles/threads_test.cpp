@@ -4,9 +4,12 @@
 #include "handles/world.hpp"
 #include "limits.hpp"
 
+#include <corymb/this_task.hpp>
+
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <stop_token>
 #include <thread>
 
 namespace corymb::handles {
@@ -117,6 +120,21 @@ TEST(HandleInTwoThreads, OfMulticastIsRefused) {
               },
               [&] { static_cast<void>(places.other.call([] {})); });
     EXPECT_EQ(places.other.poll(), 1);
+}
+
+TEST(HandleInTwoThreads, OfASchedulerIsRefused) {
+    Scheduler scheduler;
+    std::stop_source source;
+    auto sleep = []() -> Task<> {
+        try {
+            co_await this_task::sleep_for(test_limit());
+        } catch (const Error&) { // It is asked to stop.
+        }
+    };
+    meanwhile([&] { scheduler.run(sleep(), source.get_token()); },
+              [&] { static_cast<void>(scheduler.poll()); },
+              [&] { expect_refused_meanwhile(scheduler_calls(), scheduler); },
+              [&] { source.request_stop(); });
 }
 
 /// The end of a handle waits for the call that it would pull the ground from.

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// corymb-bench-tasks: what tasks cost on one thread. Prints a table, or JSON with --json.
+//
+//     turn     a task gives the others their turn (yield), among so many tasks
+//     await    a task awaits another one that ends at once
+//     spawn    a task is spawned, runs and ends
+//     suspend  a task is spawned and waits; then all are woken: time and memory of each
+#include <corymb/scheduler.hpp>
+#include <corymb/task_semaphore.hpp>
+#include <corymb/this_task.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <cstring>
+#include <malloc.h>
+#include <string>
+#include <vector>
+
+namespace {
+
+using corymb::Scheduler;
+using corymb::Task;
+using Clock = std::chrono::steady_clock;
+
+constexpr int rounds = 11;
+
+double ns_since(Clock::time_point begin) {
+    return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
+}
+
+struct Row {
+    std::string what;
+    std::size_t tasks;
+    double median_ns; ///< For one task or turn.
+    double low_ns;    ///< The least and the largest of the rounds.
+    double high_ns;
+    double bytes = 0; ///< Memory of one task; 0: not measured.
+};
+
+Row row(const char* what, std::size_t tasks, std::vector<double> ns) {
+    std::sort(ns.begin(), ns.end());
+    return {what, tasks, ns[ns.size() / 2], ns.front(), ns.back()};
+}
+
+Task<> take_turns(std::size_t turns) {
+    for (std::size_t i = 0; i < turns; ++i) {
+        co_await corymb::this_task::yield();
+    }
+}
+
+Row turns(std::size_t tasks) {
+    const std::size_t each = std::max<std::size_t>(2'000'000 / tasks, 10);
+    std::vector<double> ns;
+    for (int round = 0; round < rounds; ++round) {
+        Scheduler scheduler;
+        for (std::size_t i = 0; i < tasks; ++i) {
+            scheduler.spawn(take_turns(each));
+        }
+        const auto begin = Clock::now();
+        scheduler.run(take_turns(each));
+        ns.push_back(ns_since(begin) / static_cast<double>(each * (tasks + 1)));
+    }
+    return row("turn", tasks + 1, ns);
+}
+
+Task<int> one() {
+    co_return 1;
+}
+
+Task<int> await_many(int count) {
+    int sum = 0;
+    for (int i = 0; i < count; ++i) {
+        sum += co_await one();
+    }
+    co_return sum;
+}
+
+Row awaits() {
+    constexpr int count = 1'000'000;
+    std::vector<double> ns;
+    for (int round = 0; round < rounds; ++round) {
+        Scheduler scheduler;
+        const auto begin = Clock::now();
+        scheduler.run(await_many(count));
+        ns.push_back(ns_since(begin) / count);
+    }
+    return row("await", 1, ns);
+}
+
+Task<> spawn_many(int count) {
+    for (int i = 0; i < count; ++i) {
+        corymb::spawn(one());
+        co_await corymb::this_task::yield();
+    }
+}
+
+Row spawns() {
+    constexpr int count = 500'000;
+    std::vector<double> ns;
+    for (int round = 0; round < rounds; ++round) {
+        Scheduler scheduler;
+        const auto begin = Clock::now();
+        scheduler.run(spawn_many(count));
+        ns.push_back(ns_since(begin) / count);
+    }
+    return row("spawn", 1, ns);
+}
+
+Task<> wait_for(corymb::TaskSemaphore& permits) {
+    co_await permits.acquire();
+}
+
+Row suspended(std::size_t tasks) {
+    std::vector<double> ns;
+    double bytes = 0;
+    for (int round = 0; round < 3; ++round) {
+        Scheduler scheduler;
+        corymb::TaskSemaphore permits(0);
+        const std::size_t before = ::mallinfo2().uordblks + ::mallinfo2().hblkhd;
+        const auto begin = Clock::now();
+        for (std::size_t i = 0; i < tasks; ++i) {
+            scheduler.spawn(wait_for(permits));
+        }
+        while (permits.waiting() != tasks) {
+            scheduler.poll();
+        }
+        const std::size_t after = ::mallinfo2().uordblks + ::mallinfo2().hblkhd;
+        for (std::size_t i = 0; i < tasks; ++i) {
+            permits.release();
+        }
+        while (scheduler.poll() != 0) {
+        }
+        ns.push_back(ns_since(begin) / static_cast<double>(tasks));
+        bytes = static_cast<double>(after - before) / static_cast<double>(tasks);
+    }
+    Row made = row("suspend", tasks, ns);
+    made.bytes = bytes;
+    return made;
+}
+
+void print_json(const std::vector<Row>& rows) {
+    std::printf("{\"schema\": \"corymb.bench.tasks/1\", \"rows\": [");
+    for (const Row& one_row : rows) {
+        std::printf("%s\n  {\"what\": \"%s\", \"tasks\": %zu, \"median_ns\": %.2f, \"low_ns\": "
+                    "%.2f, \"high_ns\": %.2f, \"bytes\": %.0f}",
+                    &one_row == rows.data() ? "" : ",", one_row.what.c_str(), one_row.tasks,
+                    one_row.median_ns, one_row.low_ns, one_row.high_ns, one_row.bytes);
+    }
+    std::printf("\n]}\n");
+}
+
+void print_table(const std::vector<Row>& rows) {
+    std::printf("%-8s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "low", "high",
+                "bytes a task");
+    for (const Row& one_row : rows) {
+        std::printf("%-8s %9zu %10.1f %8.1f %8.1f", one_row.what.c_str(), one_row.tasks,
+                    one_row.median_ns, one_row.low_ns, one_row.high_ns);
+        if (one_row.bytes > 0) {
+            std::printf(" %12.0f", one_row.bytes);
+        }
+        std::printf("\n");
+    }
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    const bool is_json = argc == 2 && std::strcmp(argv[1], "--json") == 0;
+    if (argc > 1 && !is_json) {
+        std::fprintf(stderr, "usage: %s [--json]\n", argv[0]);
+        return 2;
+    }
+    std::vector<Row> rows;
+    for (const std::size_t tasks : {1U, 9U, 99U, 999U, 9'999U}) {
+        rows.push_back(turns(tasks));
+    }
+    rows.push_back(awaits());
+    rows.push_back(spawns());
+    for (const std::size_t tasks : {1'000U, 1'000'000U}) {
+        rows.push_back(suspended(tasks));
+    }
+    is_json ? print_json(rows) : print_table(rows);
+    return 0;
+}

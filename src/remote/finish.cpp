@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corymb/error.hpp>
+#include <corymb/finish.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <utility>
+
+namespace corymb {
+
+namespace {
+
+constexpr std::size_t told_most = 4;
+
+Errc code_of(const std::exception_ptr& thrown) noexcept {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        return error.code();
+    } catch (...) {
+        return Errc::internal;
+    }
+}
+
+std::string text_of(const std::exception_ptr& thrown) {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const std::exception& error) {
+        return error.what();
+    } catch (...) {
+        return "an exception without a text";
+    }
+}
+
+std::string text_of_all(const std::vector<std::exception_ptr>& all) {
+    std::string text = std::to_string(all.size()) + " tasks have failed:";
+    for (std::size_t i = 0; i < std::min(all.size(), told_most); ++i) {
+        text += (i == 0 ? " " : "; ") + text_of(all[i]);
+    }
+    return text + (all.size() > told_most ? "; and so on" : "");
+}
+
+} // namespace
+
+TaskErrors::TaskErrors(std::vector<std::exception_ptr> all)
+    : Error(code_of(all.front()), text_of_all(all)), all_(std::move(all)) {}
+
+void detail::throw_all(std::vector<std::exception_ptr> all) {
+    if (all.size() == 1) {
+        std::rethrow_exception(all.front());
+    }
+    throw TaskErrors(std::move(all));
+}
+
+void detail::FinishScope::note_thrown(const std::exception_ptr& thrown) noexcept {
+    try {
+        thrown_.push_back(thrown);
+    } catch (...) { // No memory: the first ones are kept.
+    }
+}
+
+} // namespace corymb

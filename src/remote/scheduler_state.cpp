@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop of a scheduler. Its tasks are the thread's own; one word comes from other threads.
+//
+// Order:
+//   P1: release store of `foreign_stop_` by a thread that has requested a stop -> acquire load in
+//       `look_around`, which then finds the stop in the token of the strand.
+#include "remote/scheduler_state.hpp"
+
+#include "base/clock.hpp"
+#include "base/make_room.hpp"
+#include "remote/team_source.hpp"
+#include "remote/tuning.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/finish.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace corymb::detail {
+
+namespace {
+
+thread_local SchedulerState* current = nullptr;
+
+} // namespace
+
+/// A call that runs tasks on this thread.
+class SchedulerState::RunningHere {
+public:
+    explicit RunningHere(SchedulerState& state) : state_(&state) {
+        if (current != nullptr) {
+            throw Error(Errc::invalid_argument,
+                        "a task may not run a scheduler: await the task, or spawn it");
+        }
+        current = &state;
+        state.thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+    }
+    RunningHere(const RunningHere&) = delete;
+    RunningHere& operator=(const RunningHere&) = delete;
+    ~RunningHere() {
+        current = nullptr;
+        state_->thread_.store({}, std::memory_order_relaxed);
+        state_->running = nullptr;
+        if (std::exchange(state_->main, nullptr) != nullptr && state_->stop.stop_requested()) {
+            state_->stop = std::stop_source(); // For the next run.
+        }
+    }
+
+private:
+    SchedulerState* state_;
+};
+
+Strand& running_strand() {
+    if (current == nullptr || current->running == nullptr) {
+        throw Error(Errc::invalid_argument, "only a task can do this; no task runs on this thread");
+    }
+    return *current->running;
+}
+
+SchedulerState::SchedulerState(const SchedulerOptions& options)
+    : waiting_(options.wait, false, nullptr) {}
+
+SchedulerState::~SchedulerState() {
+    abandon_all();
+    for (auto& strand : strands) { // Over, and a Spawned has them.
+        strand->scheduler = nullptr;
+        static_cast<void>(strand.release());
+    }
+}
+
+void SchedulerState::run(Strand& of_run, const std::stop_token& stop_of_run) {
+    const RunningHere here(*this);
+    const auto ask = [this]() noexcept {
+        stop.request_stop();
+    };
+    const std::stop_callback asked(stop_of_run, ask);
+    is_stop_expected_ = stop_of_run.stop_possible();
+    main = &of_run;
+    while (running_count != 0) {
+        pass();
+        if (ready.is_empty() && running_count != 0 && !wait()) {
+            const std::string text = deadlock_text();
+            abandon_all();
+            errors.clear();
+            throw Error(Errc::deadlock, text);
+        }
+    }
+}
+
+void SchedulerState::poll() {
+    {
+        const RunningHere here(*this);
+        pass();
+    }
+    throw_errors();
+}
+
+void SchedulerState::pass() {
+    look_around();
+    if (!timers.is_empty() &&
+        (ready.is_empty() || ++passes_ % remote::tuning::passes_of_a_clock == 0)) {
+        timers.wake_due(now_ns());
+    }
+    take_turns();
+}
+
+void SchedulerState::take_turns() {
+    const std::size_t turns =
+        std::min(ready.size(), static_cast<std::size_t>(remote::tuning::turns_of_a_pass.value()));
+    for (std::size_t turn = 0; turn < turns && !ready.is_empty(); ++turn) {
+        Strand& strand = ready.pop();
+        running = &strand;
+        strand.go_on = strand.next;
+        do {
+            std::exchange(strand.go_on, nullptr).resume();
+        } while (strand.go_on);
+    }
+    running = nullptr;
+    ended.clear();
+}
+
+void SchedulerState::look_around() noexcept {
+    for (std::size_t i = 0; i < sources_.size(); ++i) { // A source may leave meanwhile.
+        sources_[i]->look();
+    }
+    if (foreign_stop_.load(std::memory_order_acquire)) [[unlikely]] { // P1 acquire
+        foreign_stop_.store(false, std::memory_order_relaxed);
+        for (std::size_t i = 0; i < strands.size(); ++i) {
+            if (strands[i]->is_stopped()) {
+                strands[i]->stop();
+            }
+        }
+    }
+}
+
+bool SchedulerState::wait() {
+    if (timers.is_empty() && sources_.empty() && !is_stop_expected_) {
+        return false;
+    }
+    events_.clear();
+    events_.add(own_events_);
+    std::int64_t longest_ns = remote::tuning::longest_sleep_ns;
+    for (Source* const source : sources_) {
+        if (Events* const of_source = source->events()) {
+            events_.add(*of_source);
+        } else {
+            longest_ns = remote::tuning::nap_ns;
+        }
+    }
+    auto look = [this]() noexcept {
+        look_around();
+        return !ready.is_empty();
+    };
+    std::int64_t sleep_ns = std::min(remote::tuning::first_sleep_ns.value(), longest_ns);
+    while (ready.is_empty()) {
+        std::int64_t limit_ns = sleep_ns;
+        if (!timers.is_empty()) {
+            const std::int64_t now = now_ns();
+            timers.wake_due(now);
+            limit_ns = timers.is_empty()
+                           ? limit_ns
+                           : std::min(limit_ns, std::max<std::int64_t>(timers.next_ns() - now, 1));
+        }
+        if (ready.is_empty()) {
+            channel::wait_until(waiting_, look, limit_ns, events_);
+        }
+        sleep_ns = std::min(2 * sleep_ns, longest_ns);
+    }
+    return true;
+}
+
+void SchedulerState::add(Source& source) {
+    make_room(sources_, sources_.size() + 1);
+    source.index = sources_.size();
+    sources_.push_back(&source);
+}
+
+void SchedulerState::remove(Source& source) noexcept {
+    sources_[source.index] = sources_.back();
+    sources_[source.index]->index = source.index;
+    sources_.pop_back();
+}
+
+TeamSource& SchedulerState::attend(Driver& driver) {
+    std::unique_ptr<TeamSource>& source = teams_[&driver];
+    if (source == nullptr) {
+        source = std::make_unique<TeamSource>(driver);
+    }
+    if (source->awaited == 0) {
+        add(*source);
+    }
+    ++source->awaited;
+    return *source;
+}
+
+void SchedulerState::neglect(TeamSource& source) noexcept {
+    if (--source.awaited == 0) {
+        remove(source);
+    }
+}
+
+void SchedulerState::note_foreign_stop() noexcept {
+    foreign_stop_.store(true, std::memory_order_release); // P1 release
+    own_events_.wake_if_parked();
+}
+
+void SchedulerState::abandon_all() noexcept {
+    ready.clear();
+    // Each end may end handles on others.
+    const auto goes_on = [](const auto& strand) {
+        return !strand->is_over;
+    };
+    for (auto found = strands.begin();
+         (found = std::ranges::find_if(strands, goes_on)) != strands.end();) {
+        (*found)->abandon();
+    }
+    running_count = 0;
+    ended.clear();
+}
+
+std::unique_ptr<Strand> SchedulerState::forget(Strand& strand) noexcept {
+    std::unique_ptr<Strand> own = std::move(strands[strand.index]);
+    if (strand.index + 1 != strands.size()) {
+        strands[strand.index] = std::move(strands.back());
+        strands[strand.index]->index = strand.index;
+    }
+    strands.pop_back();
+    return own;
+}
+
+void SchedulerState::keep_error(const std::exception_ptr& thrown) noexcept {
+    try {
+        errors.push_back(thrown);
+    } catch (...) { // No memory: the first ones are kept.
+    }
+    if (main != nullptr) {
+        stop.request_stop();
+    }
+}
+
+void SchedulerState::throw_errors() {
+    if (!errors.empty()) {
+        throw_all(std::exchange(errors, {}));
+    }
+}
+
+std::string SchedulerState::deadlock_text() const {
+    static constexpr std::size_t named_most = 8;
+    std::string text = "no task can go on: each of " + std::to_string(running_count) +
+                       " waits, and nothing but another task could wake it:";
+    std::size_t named = 0;
+    for (const auto& strand : strands) {
+        if (!strand->is_over && named++ < named_most) {
+            text += std::string(named == 1 ? " one waits for " : ", one for ") + strand->waits_for;
+        }
+    }
+    return text + (named > named_most ? ", and so on" : "");
+}
+
+} // namespace corymb::detail

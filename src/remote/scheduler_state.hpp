@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a scheduler consists of, and its loop: passes in which tasks have their turns and sources
+// are looked at, and sleeps between them when no task can go on.
+#pragma once
+
+#include "base/one_user.hpp"
+#include "channel/event_counts.hpp"
+#include "channel/wait_until.hpp"
+#include "remote/ready_queue.hpp"
+#include "remote/source.hpp"
+#include "remote/team_source.hpp"
+#include "remote/timer_queue.hpp"
+
+#include <corymb/scheduler.hpp>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+namespace corymb::detail {
+
+struct SchedulerState final : Scope {
+    using Events = channel::EventCount<channel::StandardEnv>;
+
+    explicit SchedulerState(const SchedulerOptions& options);
+    ~SchedulerState();
+
+    /// Runs until no strand is left.
+    void run(Strand& of_run, const std::stop_token& stop_of_run);
+    /// One bounded pass.
+    void poll();
+
+    void add(Source& source);
+    void remove(Source& source) noexcept;
+    /// A task is about to await a request of this rank of a team.
+    TeamSource& attend(Driver& driver);
+    /// A task awaits a request no more.
+    void neglect(TeamSource& source) noexcept;
+
+    /// A stop was requested on another thread for one of the strands that can be told so.
+    void note_foreign_stop() noexcept;
+    [[nodiscard]] bool is_own_thread() const noexcept {
+        return std::this_thread::get_id() == thread_.load(std::memory_order_relaxed);
+    }
+
+    /// All strands end where they are.
+    void abandon_all() noexcept;
+    [[nodiscard]] std::unique_ptr<Strand> forget(Strand& strand) noexcept;
+    /// An exception that no task takes.
+    void keep_error(const std::exception_ptr& thrown) noexcept;
+    void throw_errors();
+
+    OneUser user{"scheduler"};
+    ReadyQueue ready;
+    TimerQueue timers;
+    /// Not over, or over and held.
+    std::vector<std::unique_ptr<Strand>> strands;
+    std::size_t running_count = 0;              ///< Strands that are not over.
+    std::vector<std::unique_ptr<Strand>> ended; ///< Over, and to be deleted after their turn.
+    Strand* running = nullptr;
+    Strand* main = nullptr; ///< What `run` runs; null outside of it.
+    std::stop_source stop;
+    std::vector<std::exception_ptr> errors; ///< That no task has taken.
+
+private:
+    class RunningHere;
+
+    void note_thrown(const std::exception_ptr& thrown) noexcept override { keep_error(thrown); }
+    void note_over() noexcept override {}
+    void pass();
+    void take_turns();
+    void look_around() noexcept;
+    /// Until a strand is ready. False: nothing could wake one.
+    [[nodiscard]] bool wait();
+    [[nodiscard]] std::string deadlock_text() const;
+
+    channel::Waiting waiting_;
+    std::vector<Source*> sources_;
+    std::unordered_map<Driver*, std::unique_ptr<TeamSource>> teams_;
+    channel::EventCounts<channel::StandardEnv> events_;
+    Events own_events_; ///< For stops from other threads.
+    /// A thread has requested a stop.
+    std::atomic<bool> foreign_stop_{false};
+    std::atomic<std::thread::id> thread_{}; ///< The one in `run` or `poll`.
+    int passes_ = 0;
+    bool is_stop_expected_ = false; ///< From outside, during `run`.
+};
+
+} // namespace corymb::detail

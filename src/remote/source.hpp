@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "channel/env.hpp"
+#include "channel/event_count.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb::detail {
+
+/// Something that wakes tasks and has to be looked at: the requests of a team, a mailbox.
+class Source {
+public:
+    Source(const Source&) = delete;
+    Source& operator=(const Source&) = delete;
+
+    /// Goes on as far as it can at once, and wakes the tasks that have what they wait for.
+    virtual void look() noexcept = 0;
+    /// The event count in which the rank's thread sleeps; null: nobody would wake it.
+    [[nodiscard]] virtual channel::EventCount<channel::StandardEnv>* events() noexcept = 0;
+
+    std::size_t index = 0; ///< Invariant: its place among the scheduler's.
+
+protected:
+    Source() = default;
+    ~Source() = default;
+};
+
+} // namespace corymb::detail

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "remote/source.hpp"
+#include "team/driver.hpp"
+
+#include <cstddef>
+
+namespace corymb::detail {
+
+/// The requests of one rank of a team, while tasks await some of them.
+class TeamSource final : public Source {
+public:
+    explicit TeamSource(Driver& driver) noexcept : driver_(&driver) {}
+
+    void look() noexcept override { driver_->look(); }
+    [[nodiscard]] channel::EventCount<channel::StandardEnv>* events() noexcept override {
+        return driver_->events();
+    }
+    [[nodiscard]] Driver& driver() const noexcept { return *driver_; }
+
+    std::size_t awaited = 0; ///< Requests that tasks await.
+
+private:
+    Driver* driver_;
+};
+
+} // namespace corymb::detail

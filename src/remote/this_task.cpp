@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corymb/this_task.hpp>
+
+#include "base/clock.hpp"
+#include "remote/scheduler_state.hpp"
+
+namespace corymb {
+
+void detail::TimerAwait::enter(Strand& of, std::coroutine_handle<> at) {
+    of.scheduler->timers.make_room();
+    begin(of, at, what);
+    of.scheduler->timers.push(*this);
+}
+
+void detail::TimerAwait::withdraw() noexcept {
+    strand().scheduler->timers.remove(*this);
+}
+
+detail::TimerAwait this_task::sleep_for(std::chrono::nanoseconds time) {
+    return detail::TimerAwait(now_ns() + bounded_ns(time));
+}
+
+} // namespace corymb

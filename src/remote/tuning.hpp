@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The numbers by which a scheduler shares a rank's time among its tasks and what they wait for,
+// each beside the value that switches its rule off.
+#pragma once
+
+#include "base/tuned.hpp"
+
+namespace corymb::remote::tuning {
+
+/// Turns of tasks between two looks at what tasks wait for. Reasoning: a look costs about as much
+/// as some turns, and the turns of short tasks are tens of nanoseconds, so messages and timers
+/// wait a microsecond or two. Too small: many looks. Too large: a message waits for many tasks.
+CORYMB_TUNED Tuned<int> turns_of_a_pass{"remote/turns_of_a_pass", 64, 1, Origin::reasoned};
+/// Passes between two looks at the clock while tasks can go on. Reasoning: such a look costs as
+/// much as a few turns. Too small: short tasks pay for it. Too large: timers are late.
+CORYMB_TUNED Tuned<int> passes_of_a_clock{"remote/passes_of_a_clock", 8, 1, Origin::reasoned};
+/// The first sleep after which what tasks wait for is looked at for peers that have ended; the
+/// sleeps of one wait double up to the longest. Reasoning: a look costs microseconds.
+CORYMB_TUNED Tuned<std::int64_t> first_sleep_ns{"remote/first_sleep_ns", 1'000'000, 20'000'000,
+                                                Origin::reasoned};
+CORYMB_TUNED Tuned<std::int64_t> longest_sleep_ns{"remote/longest_sleep_ns", 20'000'000, 20'000'000,
+                                                  Origin::reasoned};
+
+/// The longest sleep where a source cannot wake the thread, as requests over several nodes.
+/// Reasoning: as long as ranks of a team over nodes nap between looks. Too small: a core is busy
+/// with looking. Too large: a message waits for the end of the sleep.
+CORYMB_TUNED Tuned<std::int64_t> nap_ns{"remote/nap_ns", 50'000, 1'000, Origin::reasoned};
+
+} // namespace corymb::remote::tuning

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "handles/table.hpp"
+
+#include <stop_token>
+
+namespace corymb::handles {
+
+namespace {
+
+Task<> nothing() {
+    co_return;
+}
+
+} // namespace
+
+const Calls<Scheduler>& scheduler_calls() {
+    static const Calls<Scheduler> all{
+        {"Scheduler::run", Kind::acts,
+         [](Scheduler& s) {
+             s.run(nothing());
+         }},
+        {"Scheduler::spawn", Kind::acts,
+         [](Scheduler& s) {
+             static_cast<void>(s.spawn(nothing()));
+         }},
+        {"Scheduler::spawn (token)", Kind::acts,
+         [](Scheduler& s) {
+             static_cast<void>(s.spawn(nothing(), std::stop_token()));
+         }},
+        {"Scheduler::poll", Kind::acts,
+         [](Scheduler& s) {
+             static_cast<void>(s.poll());
+         }},
+        {"Scheduler::request_stop", Kind::acts,
+         [](Scheduler& s) {
+             s.request_stop();
+         }},
+        {"Scheduler::stop_token", Kind::acts,
+         [](Scheduler& s) {
+             static_cast<void>(s.stop_token());
+         }},
+        {"Scheduler::size", Kind::asks,
+         [](Scheduler& s) {
+             static_cast<void>(s.size());
+         }},
+    };
+    return all;
+}
+
+} // namespace corymb::handles
