@@ -102,7 +102,8 @@ corymb began with five papers. Their figures and numbers stand here beside corym
 - **Simulated** times are those of a model. The row names it. A gain in a model is no proof of a
   gain on the machine. Most numbers of the papers were measured.
 - **Measured** times are of a virtual machine with two CPUs. The row says how many ranks. They show
-  directions, not how large machines behave.
+  directions, not how large machines behave. A *load* above the CPUs means that others had work,
+  too. What has *real-time priority* (`chrt -r 10 make papers STUDIES=here`) does not wait for them.
 - Many plots of the papers survive as pictures without numbers. The row then has the ends of the
   axis, or the words of the talk.
 

@@ -57,6 +57,8 @@ def lower_quartile(rows: list[Data], **where: Any) -> float:
 
 
 def measured(here: Data, who: str) -> str:
-    """How a measured row came about. A load above the CPUs means that others had work, too."""
+    """How a measured row came about. A load above the CPUs means that others had work, too; they
+    waited if what was measured had real-time priority."""
     data = here["data"]
-    return f"measured, 2 {who} on {data['cpus']} CPUs, load {data['load']:.0f}"
+    first = "real-time priority, " if data["real_time"] else ""
+    return f"measured, 2 {who} on {data['cpus']} CPUs, {first}load {data['load']:.0f}"
