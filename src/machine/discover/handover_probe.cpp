@@ -13,13 +13,13 @@
 #include "channel/bounded_waiter.hpp"
 #include "channel/env.hpp"
 #include "channel/message_ring.hpp"
+#include "machine/discover/pages.hpp"
 #include "machine/discover/statistics.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -33,22 +33,8 @@ using MessageRing = channel::MessageRing<channel::StandardEnv>;
 using MessageSender = channel::MessageSender<channel::StandardEnv>;
 using MessageReceiver = channel::MessageReceiver<channel::StandardEnv>;
 
-constexpr std::int64_t limit_ns = 200'000'000; // For CPUs that other work keeps from coming.
-
-/// Aligned, so that no time depends on where the memory happens to lie.
-struct alignas(4096) Page {
-    std::array<std::byte, 4096> bytes;
-};
-using Pages = std::unique_ptr<Page[]>;
-
-/// Touched; null where there is no memory.
-Pages pages(std::size_t bytes) {
-    Pages made(new (std::nothrow) Page[(bytes + sizeof(Page) - 1) / sizeof(Page)]);
-    if (made) {
-        std::memset(made.get(), 1, bytes);
-    }
-    return made;
-}
+constexpr std::int64_t handover_limit_ns =
+    200'000'000; // For CPUs that other work keeps from coming.
 
 /// Number of turns. The first quarter only warms up.
 int turns_of(std::int64_t bytes) {
@@ -70,10 +56,10 @@ public:
 
     void prepare(int thread) {
         if (thread == 0) {
-            source_ = pages(bytes_);
-            lent_ = pages(bytes_);
+            source_ = touched_pages(bytes_);
+            lent_ = touched_pages(bytes_);
         } else {
-            copy_ = pages(bytes_);
+            copy_ = touched_pages(bytes_);
         }
     }
     [[nodiscard]] bool is_there() const { return source_ && lent_ && copy_; }
@@ -139,7 +125,7 @@ public:
         if (thread == 0) {
             for (int way : {0, 1}) {
                 auto& memory = memory_[static_cast<std::size_t>(way)];
-                memory = pages(MessageRing::bytes(shape_));
+                memory = touched_pages(MessageRing::bytes(shape_));
                 if (!memory) {
                     return false;
                 }
@@ -159,7 +145,7 @@ public:
         const auto own = static_cast<std::size_t>(thread);
         MessageSender out(*rings_[own], shape_);
         MessageReceiver in(*rings_[1 - own], shape_);
-        Pages message = pages(bytes_);
+        Pages message = touched_pages(bytes_);
         for (std::size_t batch = 0; batch < batches && message; ++batch) {
             const Ticks begin = ticks();
             for (int trip = 0; trip < trips; ++trip) {
@@ -214,7 +200,7 @@ HandoverTimes HandoverProbe::turns(int from, int to, std::int64_t bytes) {
         return {Statistic::missing, Statistic::missing};
     }
     crew_->run(cpus, [&](int thread) {
-        BoundedWaiter waiter(crew_->stop(), limit_ns);
+        BoundedWaiter waiter(crew_->stop(), handover_limit_ns);
         if (thread == 0) {
             turns.write(waiter);
         } else {
@@ -228,7 +214,7 @@ double HandoverProbe::message(int from, int to, std::int64_t bytes) {
     const std::array cpus{from, to};
     RoundTrips trips(scale_, static_cast<std::size_t>(bytes));
     crew_->run(cpus, [&](int thread) {
-        BoundedWaiter waiter(crew_->stop(), limit_ns);
+        BoundedWaiter waiter(crew_->stop(), handover_limit_ns);
         trips.run(thread, waiter);
     });
     return trips.time();

@@ -5,12 +5,12 @@
 #include "channel/channels.hpp"
 #include "channel/env.hpp"
 #include "machine/discover/line.hpp"
+#include "machine/discover/pages.hpp"
 #include "machine/discover/statistics.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <new>
 #include <utility>
@@ -26,12 +26,6 @@ using CellRing = channel::CellRing<channel::StandardEnv>;
 using CellSender = channel::SlotSender<channel::StandardEnv, CellRing>;
 using CellReceiver = channel::SlotReceiver<channel::StandardEnv, CellRing>;
 
-/// Aligned, so that no copy depends on where the memory happens to lie.
-struct alignas(4096) Page {
-    std::array<std::byte, 4096> bytes;
-};
-using Pages = std::unique_ptr<Page[]>;
-
 /// Of so many messages the first quarter only warms up.
 int messages_of(std::int64_t bytes) {
     constexpr std::int64_t together = 32 << 20;
@@ -46,11 +40,11 @@ public:
 
     void prepare(int thread) {
         if (thread == 0) {
-            channel_ = pages(CellRing::bytes(slots));
+            channel_ = touched_pages(CellRing::bytes(slots));
             ring_ = channel_ ? new (channel_.get()) CellRing(slots) : nullptr;
         }
         Pages& mine = thread == 0 ? input_ : output_;
-        mine = pages(bytes_);
+        mine = touched_pages(bytes_);
     }
     [[nodiscard]] bool is_there() const { return channel_ && input_ && output_; }
 
@@ -90,15 +84,6 @@ public:
     }
 
 private:
-    /// Touched; null where there is no memory.
-    static Pages pages(std::size_t bytes) {
-        Pages made(new (std::nothrow) Page[(bytes + sizeof(Page) - 1) / sizeof(Page)]);
-        if (made) {
-            std::memset(made.get(), 1, bytes);
-        }
-        return made;
-    }
-
     std::size_t bytes_;
     int messages_;
     Pages channel_;
