@@ -31,6 +31,9 @@
 #include <corymb/planner.hpp>
 #include <corymb/process.hpp>
 #include <corymb/rank.hpp>
+#include <corymb/remote.hpp>
+#include <corymb/remote_error.hpp>
+#include <corymb/remote_object.hpp>
 #include <corymb/request.hpp>
 #include <corymb/scheduler.hpp>
 #include <corymb/simulate.hpp>

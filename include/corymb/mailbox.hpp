@@ -28,6 +28,7 @@ class Machine;
 namespace detail {
 struct MailboxShared; // shared by the members of a group; src/message/
 struct MailboxState;  // one of the members
+struct MailboxAccess; // for layers above
 [[noreturn]] CORYMB_EXPORT void throw_wrong_length(Rank from, std::size_t got, std::size_t wanted);
 } // namespace detail
 
@@ -156,6 +157,7 @@ public:
 
 private:
     friend class MailboxGroup;
+    friend struct detail::MailboxAccess;
     using Writer = std::size_t (*)(void* self, std::byte* place, std::size_t bytes);
     using Handler = void (*)(void* self, Rank from, const std::byte* message, std::size_t bytes);
     Mailbox(std::shared_ptr<detail::MailboxShared> shared, Rank rank);

@@ -18,6 +18,10 @@
 
 namespace corymb {
 
+namespace detail {
+struct SchedulerAccess; // src/remote/
+}
+
 /// A task that was spawned, and its outcome. Movable; for tasks of the same scheduler. May be
 /// thrown away: the task goes on, and if it throws, its scope gets the exception.
 template <class T>
@@ -142,6 +146,7 @@ public:
     [[nodiscard]] std::stop_token stop_token() const;
 
 private:
+    friend struct detail::SchedulerAccess;
     /// Throws Errc::invalid_argument as every call of this handle.
     [[nodiscard]] detail::SchedulerState& state() const;
     /// Throws, if `of_main` or another exception is there that no task has taken.

@@ -73,6 +73,8 @@ struct MailboxState {
     [[nodiscard]] bool is_silent() const noexcept {
         return is_srbp ? shared_in_.is_idle() : !has_sources_ && !vector_->any();
     }
+    /// Where the member's thread sleeps for messages.
+    [[nodiscard]] channel::EventCount<Env>& events() noexcept { return box_->spot; }
     std::size_t probe(Handler handler, void* self, std::size_t most);
     bool wait(std::int64_t limit_ns);
 
@@ -122,6 +124,11 @@ private:
     channel::Waiting waiting_;
     std::int64_t looked_at_ = 0;                   // When the other processes were looked after.
     std::vector<MailboxShared::Ended> told_ended_; // Those that `wait` has told.
+};
+
+struct MailboxAccess {
+    /// The mailbox is open.
+    static MailboxState& state(Mailbox& of) noexcept { return *of.state_; }
 };
 
 } // namespace corymb::detail

@@ -58,6 +58,14 @@ Strand& running_strand() {
     return *current->running;
 }
 
+RemoteState& running_place() {
+    if (current == nullptr || current->place == nullptr) {
+        throw Error(Errc::invalid_argument,
+                    "only a task of a RemoteRank can do this; run it by RemoteRank::run");
+    }
+    return *current->place;
+}
+
 SchedulerState::SchedulerState(const SchedulerOptions& options)
     : waiting_(options.wait, false, nullptr) {}
 
@@ -97,10 +105,14 @@ void SchedulerState::poll() {
 }
 
 void SchedulerState::pass() {
-    look_around();
+    ++passes_;
+    static_cast<void>(look_around());
     if (!timers.is_empty() &&
-        (ready.is_empty() || ++passes_ % remote::tuning::passes_of_a_clock == 0)) {
+        (ready.is_empty() || passes_ % remote::tuning::passes_of_a_clock == 0)) {
         timers.wake_due(now_ns());
+    }
+    if (passes_ % remote::tuning::passes_of_a_watch == 0) {
+        look_after();
     }
     take_turns();
 }
@@ -120,9 +132,10 @@ void SchedulerState::take_turns() {
     ended.clear();
 }
 
-void SchedulerState::look_around() noexcept {
+bool SchedulerState::look_around() noexcept {
+    bool has_served = false;
     for (std::size_t i = 0; i < sources_.size(); ++i) { // A source may leave meanwhile.
-        sources_[i]->look();
+        has_served = sources_[i]->look() || has_served;
     }
     if (foreign_stop_.load(std::memory_order_acquire)) [[unlikely]] { // P1 acquire
         foreign_stop_.store(false, std::memory_order_relaxed);
@@ -132,12 +145,17 @@ void SchedulerState::look_around() noexcept {
             }
         }
     }
+    return has_served;
 }
 
-bool SchedulerState::wait() {
-    if (timers.is_empty() && sources_.empty() && !is_stop_expected_) {
-        return false;
+void SchedulerState::look_after() noexcept {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+        sources_[i]->look_after();
     }
+}
+
+/// What the thread sleeps for. Returns how long it may sleep.
+std::int64_t SchedulerState::collect_events() {
     events_.clear();
     events_.add(own_events_);
     std::int64_t longest_ns = remote::tuning::longest_sleep_ns;
@@ -148,12 +166,22 @@ bool SchedulerState::wait() {
             longest_ns = remote::tuning::nap_ns;
         }
     }
-    auto look = [this]() noexcept {
-        look_around();
-        return !ready.is_empty();
+    return longest_ns;
+}
+
+bool SchedulerState::wait() {
+    if (timers.is_empty() && sources_.empty() && !is_stop_expected_) {
+        return false;
+    }
+    bool has_served = false;
+    auto look = [this, &has_served]() noexcept {
+        has_served = look_around();
+        return has_served || !ready.is_empty();
     };
-    std::int64_t sleep_ns = std::min(remote::tuning::first_sleep_ns.value(), longest_ns);
+    std::int64_t sleep_ns = remote::tuning::first_sleep_ns;
     while (ready.is_empty()) {
+        const std::int64_t longest_ns = collect_events();
+        sleep_ns = std::min(sleep_ns, longest_ns);
         std::int64_t limit_ns = sleep_ns;
         if (!timers.is_empty()) {
             const std::int64_t now = now_ns();
@@ -165,20 +193,27 @@ bool SchedulerState::wait() {
         if (ready.is_empty()) {
             channel::wait_until(waiting_, look, limit_ns, events_);
         }
-        sleep_ns = std::min(2 * sleep_ns, longest_ns);
+        if (has_served) { // What comes next may come soon.
+            sleep_ns = remote::tuning::first_sleep_ns;
+        } else {
+            if (ready.is_empty() && limit_ns == sleep_ns) {
+                look_after();
+            }
+            sleep_ns = std::min(2 * sleep_ns, longest_ns);
+        }
     }
     return true;
 }
 
 void SchedulerState::add(Source& source) {
     make_room(sources_, sources_.size() + 1);
-    source.index = sources_.size();
+    source.listed_at = sources_.size();
     sources_.push_back(&source);
 }
 
 void SchedulerState::remove(Source& source) noexcept {
-    sources_[source.index] = sources_.back();
-    sources_[source.index]->index = source.index;
+    sources_[source.listed_at] = sources_.back();
+    sources_[source.listed_at]->listed_at = source.listed_at;
     sources_.pop_back();
 }
 

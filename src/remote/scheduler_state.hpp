@@ -26,6 +26,8 @@
 
 namespace corymb::detail {
 
+struct RemoteState;
+
 struct SchedulerState final : Scope {
     using Events = channel::EventCount<channel::StandardEnv>;
 
@@ -67,6 +69,7 @@ struct SchedulerState final : Scope {
     Strand* running = nullptr;
     Strand* main = nullptr; ///< What `run` runs; null outside of it.
     std::stop_source stop;
+    RemoteState* place = nullptr; ///< Null: the tasks are no rank's of a group that calls.
     std::vector<std::exception_ptr> errors; ///< That no task has taken.
 
 private:
@@ -76,7 +79,10 @@ private:
     void note_over() noexcept override {}
     void pass();
     void take_turns();
-    void look_around() noexcept;
+    /// Whether a source has served somebody.
+    bool look_around() noexcept;
+    void look_after() noexcept;
+    [[nodiscard]] std::int64_t collect_events();
     /// Until a strand is ready. False: nothing could wake one.
     [[nodiscard]] bool wait();
     [[nodiscard]] std::string deadlock_text() const;
@@ -91,6 +97,13 @@ private:
     std::atomic<std::thread::id> thread_{}; ///< The one in `run` or `poll`.
     int passes_ = 0;
     bool is_stop_expected_ = false; ///< From outside, during `run`.
+};
+
+/// The `place` of the scheduler that runs on this thread. Throws Errc::invalid_argument.
+[[nodiscard]] RemoteState& running_place();
+
+struct SchedulerAccess {
+    static SchedulerState& state(Scheduler& of) noexcept { return *of.state_; }
 };
 
 } // namespace corymb::detail

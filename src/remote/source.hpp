@@ -15,12 +15,15 @@ public:
     Source(const Source&) = delete;
     Source& operator=(const Source&) = delete;
 
-    /// Goes on as far as it can at once, and wakes the tasks that have what they wait for.
-    virtual void look() noexcept = 0;
+    /// Goes on as far as it can at once, and wakes the tasks that have what they wait for. Whether
+    /// it has served somebody; waking tasks does not count.
+    virtual bool look() noexcept = 0;
+    /// Looks for peers that have ended. Comes when a wait is long, and now and then beside tasks.
+    virtual void look_after() noexcept = 0;
     /// The event count in which the rank's thread sleeps; null: nobody would wake it.
     [[nodiscard]] virtual channel::EventCount<channel::StandardEnv>* events() noexcept = 0;
 
-    std::size_t index = 0; ///< Invariant: its place among the scheduler's.
+    std::size_t listed_at = 0; ///< Invariant: its place among the scheduler's.
 
 protected:
     Source() = default;

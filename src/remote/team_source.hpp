@@ -13,7 +13,11 @@ class TeamSource final : public Source {
 public:
     explicit TeamSource(Driver& driver) noexcept : driver_(&driver) {}
 
-    void look() noexcept override { driver_->look(); }
+    bool look() noexcept override {
+        driver_->look();
+        return false;
+    }
+    void look_after() noexcept override {} ///< The driver does so by itself.
     [[nodiscard]] channel::EventCount<channel::StandardEnv>* events() noexcept override {
         return driver_->events();
     }

@@ -11,9 +11,16 @@ namespace corymb::remote::tuning {
 /// as some turns, and the turns of short tasks are tens of nanoseconds, so messages and timers
 /// wait a microsecond or two. Too small: many looks. Too large: a message waits for many tasks.
 CORYMB_TUNED Tuned<int> turns_of_a_pass{"remote/turns_of_a_pass", 64, 1, Origin::reasoned};
+/// Requests that are served between two passes. Reasoning: as turns. Too small: many passes. Too
+/// large: the rank's own tasks wait for many requests.
+CORYMB_TUNED Tuned<int> requests_of_a_look{"remote/requests_of_a_look", 64, 1, Origin::reasoned};
 /// Passes between two looks at the clock while tasks can go on. Reasoning: such a look costs as
 /// much as a few turns. Too small: short tasks pay for it. Too large: timers are late.
 CORYMB_TUNED Tuned<int> passes_of_a_clock{"remote/passes_of_a_clock", 8, 1, Origin::reasoned};
+/// Passes between two looks for peers that have ended, while tasks can go on. Reasoning: such a
+/// look costs microseconds, and a pass tenths of one at least. Too small: passes are slow. Too
+/// large: a busy rank learns late of ends.
+CORYMB_TUNED Tuned<int> passes_of_a_watch{"remote/passes_of_a_watch", 16'384, 1, Origin::reasoned};
 /// The first sleep after which what tasks wait for is looked at for peers that have ended; the
 /// sleeps of one wait double up to the longest. Reasoning: a look costs microseconds.
 CORYMB_TUNED Tuned<std::int64_t> first_sleep_ns{"remote/first_sleep_ns", 1'000'000, 20'000'000,

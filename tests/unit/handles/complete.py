@@ -10,17 +10,24 @@ from pathlib import Path
 
 # Classes that are no handles: values, what users derive from, and what cannot be moved.
 VALUES = {
+    "AnswerAwait",
     "BarrierCore",
     "Carrier",
     "Cluster",
+    "EndOfAll",
     "Entry",
     "Error",
+    "ExceptionEntry",
     "FinishScope",
     "Machine",
     "NodeKind",
     "Noise",
     "NoiseTrace",
+    "ObjectUse",
     "Phases",
+    "PostAwait",
+    "RemoteFunction",
+    "Reply",
     "RequestAwait",
     "Scope",
     "Staging",
@@ -29,6 +36,8 @@ VALUES = {
     "TaskErrors",
     "TaskPromiseBase",
     "TimerAwait",
+    "UnknownRemoteException",
+    "Upcast",
     "UsableCpus",
     "WaitQueue",
 }

@@ -37,6 +37,8 @@ TEST(HandleTable, HasNames) {
     print(token_calls());
     print(multicast_group_calls());
     print(scheduler_calls());
+    print(remote_rank_calls());
+    print(remote_group_calls());
 }
 
 } // namespace

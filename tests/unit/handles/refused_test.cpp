@@ -70,6 +70,10 @@ TEST(EmptyHandle, OfMulticastIsRefused) {
 TEST(EmptyHandle, OfASchedulerIsRefused) {
     Scheduler scheduler;
     expect_refused_when_moved_from(scheduler_calls(), scheduler);
+    RemoteGroup group(2);
+    RemoteRank rank = group.join(0);
+    expect_refused_when_moved_from(remote_rank_calls(), rank);
+    expect_refused_when_moved_from(remote_group_calls(), group);
 }
 
 /// In a forked child; how many calls were not refused.
@@ -186,7 +190,13 @@ TEST(InheritedHandle, IsNotTakenOver) {
 
 TEST(InheritedHandle, OfASchedulerIsRefused) {
     Scheduler scheduler;
-    expect_refused_in_child([&] { return count_let_through(scheduler_calls(), scheduler); });
+    RemoteGroup group(2);
+    RemoteRank rank = group.join(0);
+    expect_refused_in_child([&] {
+        return count_let_through(scheduler_calls(), scheduler) +
+               count_let_through(remote_rank_calls(), rank) +
+               count_let_through(remote_group_calls(), group);
+    });
 }
 
 TEST(InheritedHandle, OfMulticastIsRefused) {

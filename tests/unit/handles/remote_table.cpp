@@ -47,4 +47,44 @@ const Calls<Scheduler>& scheduler_calls() {
     return all;
 }
 
+const Calls<RemoteRank>& remote_rank_calls() {
+    static const Calls<RemoteRank> all{
+        {"RemoteRank::run", Kind::acts,
+         [](RemoteRank& r) {
+             r.run(nothing());
+         }},
+        {"RemoteRank::scheduler", Kind::looks,
+         [](RemoteRank& r) {
+             static_cast<void>(r.scheduler());
+         }},
+        {"RemoteRank::rank", Kind::asks,
+         [](RemoteRank& r) {
+             static_cast<void>(r.rank());
+         }},
+        {"RemoteRank::size", Kind::asks,
+         [](RemoteRank& r) {
+             static_cast<void>(r.size());
+         }},
+    };
+    return all;
+}
+
+const Calls<RemoteGroup>& remote_group_calls() {
+    static const Calls<RemoteGroup> all{
+        {"RemoteGroup::join", Kind::any_thread,
+         [](RemoteGroup& g) {
+             static_cast<void>(g.join(1));
+         }},
+        {"RemoteGroup::make_descriptor", Kind::looks,
+         [](RemoteGroup& g) {
+             static_cast<void>(g.make_descriptor());
+         }},
+        {"RemoteGroup::size", Kind::looks,
+         [](RemoteGroup& g) {
+             static_cast<void>(g.size());
+         }},
+    };
+    return all;
+}
+
 } // namespace corymb::handles

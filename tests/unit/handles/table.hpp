@@ -9,6 +9,7 @@
 #include <corymb/mailbox.hpp>
 #include <corymb/multicast.hpp>
 #include <corymb/process.hpp>
+#include <corymb/remote.hpp>
 #include <corymb/scheduler.hpp>
 #include <corymb/team.hpp>
 
@@ -51,5 +52,7 @@ using Calls = std::vector<Call<Handle>>;
 [[nodiscard]] const Calls<MulticastToken>& token_calls();
 [[nodiscard]] const Calls<MulticastGroup>& multicast_group_calls();
 [[nodiscard]] const Calls<Scheduler>& scheduler_calls();
+[[nodiscard]] const Calls<RemoteRank>& remote_rank_calls();
+[[nodiscard]] const Calls<RemoteGroup>& remote_group_calls();
 
 } // namespace corymb::handles

@@ -435,14 +435,16 @@ TEST(Finish, EndsWithTheLastTaskOfAnyDepth) {
 
 TEST(Finish, ScopesNest) {
     std::string order;
-    auto after = [](std::string& into, std::chrono::milliseconds time, char name) -> Task<> {
-        co_await this_task::sleep_for(time);
+    auto after = [](std::string& into, int turns, char name) -> Task<> {
+        for (int i = 0; i < turns; ++i) {
+            co_await this_task::yield();
+        }
         into += name;
     };
     auto main = [&]() -> Task<> {
         co_await finish([&]() -> Task<> {
-            spawn(after(order, 4ms, 'c'));
-            co_await finish([&] { spawn(after(order, 2ms, 'a')); });
+            spawn(after(order, 20, 'c'));
+            co_await finish([&] { spawn(after(order, 5, 'a')); });
             order += 'b';
         });
         order += 'd';

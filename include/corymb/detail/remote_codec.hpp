@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arguments and results of remote calls as bytes. Trivially copyable types are their bytes; strings
+// and vectors of such types have their length in front. Other types need a RemoteCodec of their
+// own.
+#pragma once
+
+#include <corymb/export.hpp>
+#include <corymb/plain_data.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace corymb {
+
+/// Bytes that are read one part after the other.
+class RemoteReader {
+public:
+    explicit RemoteReader(std::span<const std::byte> from) noexcept : rest_(from) {}
+    /// The next bytes. Throws Errc::mismatch if there are fewer.
+    [[nodiscard]] std::span<const std::byte> take(std::size_t bytes) {
+        if (bytes > rest_.size()) [[unlikely]] {
+            refuse_short(bytes);
+        }
+        const auto taken = rest_.first(bytes);
+        rest_ = rest_.subspan(bytes);
+        return taken;
+    }
+    [[nodiscard]] std::size_t left() const noexcept { return rest_.size(); }
+
+private:
+    [[noreturn]] CORYMB_EXPORT void refuse_short(std::size_t wanted) const;
+    std::span<const std::byte> rest_;
+};
+
+/// Bytes that are written one part after the other, in room that was counted before.
+class RemoteWriter {
+public:
+    explicit RemoteWriter(std::span<std::byte> to) noexcept : rest_(to) {}
+    void put(const void* from, std::size_t bytes) noexcept {
+        if (bytes != 0) {
+            std::memcpy(rest_.data(), from, bytes);
+        }
+        rest_ = rest_.subspan(bytes);
+    }
+
+private:
+    std::span<std::byte> rest_;
+};
+
+/// How values of type T travel. A specialisation has
+///
+///     static std::size_t size(const T&);             The bytes that `write` puts.
+///     static void write(RemoteWriter&, const T&);
+///     static T read(RemoteReader&);                  Throws for bytes that are no T.
+template <class T>
+struct RemoteCodec {
+    static_assert(
+        std::is_trivially_copyable_v<T>,
+        "values of this type do not travel as their bytes: specialise RemoteCodec for it");
+    static_assert(detail::moves_as_bytes<T>());
+    static constexpr std::size_t size(const T& /*value*/) noexcept { return sizeof(T); }
+    static void write(RemoteWriter& to, const T& value) noexcept { to.put(&value, sizeof value); }
+    static T read(RemoteReader& from) {
+        alignas(T) std::byte room[sizeof(T)];
+        std::memcpy(room, from.take(sizeof(T)).data(), sizeof(T));
+        return *reinterpret_cast<const T*>(room);
+    }
+};
+
+namespace detail {
+/// A row of elements that move as bytes, with its length in front.
+template <class Row, class Element>
+struct RowCodec {
+    static std::size_t size(const Row& row) noexcept {
+        return sizeof(std::uint64_t) + row.size() * sizeof(Element);
+    }
+    static void write(RemoteWriter& to, const Row& row) noexcept {
+        const std::uint64_t count = row.size();
+        to.put(&count, sizeof count);
+        to.put(row.data(), row.size() * sizeof(Element));
+    }
+    static Row read(RemoteReader& from) {
+        const auto count = RemoteCodec<std::uint64_t>::read(from);
+        if (count > from.left() / sizeof(Element)) {
+            static_cast<void>(from.take(from.left() + 1)); // Throws.
+        }
+        const auto bytes = from.take(static_cast<std::size_t>(count) * sizeof(Element));
+        Row row(static_cast<std::size_t>(count), Element{});
+        if (!bytes.empty()) {
+            std::memcpy(row.data(), bytes.data(), bytes.size());
+        }
+        return row;
+    }
+};
+
+template <class... T>
+std::size_t size_of_all(const T&... values) {
+    return (std::size_t{0} + ... + RemoteCodec<T>::size(values));
+}
+template <class... T>
+void write_all(RemoteWriter& to, const T&... values) {
+    (RemoteCodec<T>::write(to, values), ...);
+}
+/// In order, since braces are.
+template <class... T>
+std::tuple<T...> read_all(RemoteReader& from) {
+    return std::tuple<T...>{RemoteCodec<T>::read(from)...};
+}
+} // namespace detail
+
+template <>
+struct RemoteCodec<std::string> : detail::RowCodec<std::string, char> {};
+template <class T>
+    requires std::is_trivially_copyable_v<T>
+struct RemoteCodec<std::vector<T>> : detail::RowCodec<std::vector<T>, T> {
+    static_assert(!std::is_same_v<T, bool>, "a vector of bool has no bytes: send bytes");
+};
+
+} // namespace corymb

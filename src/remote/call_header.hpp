@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corymb/detail/remote_function.hpp>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace corymb::detail {
+
+/// In front of each message between ranks that call each other.
+struct CallHeader {
+    enum Kind : std::uint16_t {
+        request,
+        answer,
+        failure, ///< The call has thrown.
+        stop,    ///< The caller of `call` was asked to stop.
+        over,    ///< The task of the sender has ended.
+    };
+    std::uint64_t function = 0;         ///< Requests: what to run.
+    std::uint32_t call = Reply::nobody; ///< Names the call to the rank that has begun it.
+    std::uint16_t kind = request;
+    /// The whole length follows in 8 bytes, and the next messages of the sender are the rest.
+    std::uint16_t is_long = 0;
+
+    /// What a long message has more.
+    static constexpr std::size_t long_bytes = sizeof(std::uint64_t);
+};
+static_assert(sizeof(CallHeader) == 16);
+
+} // namespace corymb::detail

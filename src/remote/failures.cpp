@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/failures.hpp"
+
+#include "remote/functions.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/remote_error.hpp>
+
+#include <cstdlib>
+#include <cxxabi.h>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <typeinfo>
+
+namespace corymb {
+
+UnknownRemoteException::UnknownRemoteException(const std::string& text, std::string type_name,
+                                               Rank rank)
+    : std::runtime_error(text), type_name_(std::move(type_name)), rank_(rank) {}
+
+namespace detail {
+
+namespace {
+
+// Those of the standard library that have a text and no other value.
+const RemoteException<std::logic_error> logic_error;
+const RemoteException<std::domain_error> domain_error;
+const RemoteException<std::invalid_argument> invalid_argument;
+const RemoteException<std::length_error> length_error;
+const RemoteException<std::out_of_range> out_of_range;
+const RemoteException<std::runtime_error> runtime_error;
+const RemoteException<std::range_error> range_error;
+const RemoteException<std::overflow_error> overflow_error;
+const RemoteException<std::underflow_error> underflow_error;
+const ExceptionEntry bad_alloc(typeid(std::bad_alloc),
+                               [](const std::string& /*text*/) { throw std::bad_alloc(); });
+
+} // namespace
+
+std::string readable(const char* type_name) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> name(
+        abi::__cxa_demangle(type_name, nullptr, nullptr, &status), std::free);
+    return name == nullptr ? type_name : name.get();
+}
+
+Failure failure_of(const std::exception_ptr& thrown) {
+    Failure failure;
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        failure = {Failure::Kind::error, static_cast<std::uint32_t>(error.code()), error.ranks(),
+                   typeid(error).name(), error.what()};
+    } catch (const std::exception& error) {
+        failure.type_name = typeid(error).name();
+        failure.text = error.what();
+        failure.kind = find_exception(failure.type_name) == nullptr ? Failure::Kind::foreign
+                                                                    : Failure::Kind::registered;
+    } catch (...) {
+        const std::type_info* const type = abi::__cxa_current_exception_type();
+        failure.type_name = type == nullptr ? "" : type->name();
+        failure.text = "an exception without a text";
+    }
+    return failure;
+}
+
+std::exception_ptr exception_of(const Failure& failure, Rank from) noexcept {
+    try {
+        if (failure.kind == Failure::Kind::error) {
+            throw Error(static_cast<Errc>(failure.code), failure.text, failure.ranks);
+        }
+        if (const auto thrower = failure.kind == Failure::Kind::registered
+                                     ? find_exception(failure.type_name)
+                                     : nullptr;
+            thrower != nullptr) {
+            thrower(failure.text);
+        }
+        const std::string name = readable(failure.type_name.c_str());
+        throw UnknownRemoteException("rank " + std::to_string(from) + " has thrown " + name + ": " +
+                                         failure.text,
+                                     name, from);
+    } catch (...) {
+        return std::current_exception();
+    }
+}
+
+} // namespace detail
+} // namespace corymb

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The functions, exceptions and base classes that this process knows, by the names of their types.
+#include "remote/functions.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/remote_object.hpp>
+
+#include <atomic>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+
+namespace corymb::detail {
+
+namespace {
+
+std::uint64_t hash_of(const char* text) noexcept {
+    std::uint64_t hash = 0xcbf2'9ce4'8422'2325U; // FNV-1a
+    for (; *text != '\0'; ++text) {
+        hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100'0000'01b3U;
+    }
+    return hash;
+}
+
+/// Libraries add to it when they are loaded, so it exists before the first of them and for ever.
+struct Registry {
+    std::mutex mutex;
+    std::unordered_multimap<std::uint64_t, const RemoteFunction*> functions;
+    std::multimap<std::string, ExceptionEntry::Throw> exceptions;
+    std::multimap<std::pair<std::string, std::string>, Upcast::Convert> upcasts;
+    std::atomic<std::uint64_t> changes{1};
+};
+
+Registry& registry() {
+    static auto* const all = new Registry;
+    return *all;
+}
+
+} // namespace
+
+RemoteFunction::RemoteFunction(const std::type_info& named, Invoke run)
+    : name_(named.name()), id_(hash_of(name_)), invoke_(run) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    all.functions.emplace(id_, this);
+}
+
+RemoteFunction::~RemoteFunction() {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    const auto [begin, end] = all.functions.equal_range(id_);
+    for (auto found = begin; found != end; ++found) {
+        if (found->second == this) {
+            all.functions.erase(found);
+            break;
+        }
+    }
+    all.changes.fetch_add(1, std::memory_order_relaxed);
+}
+
+RemoteFunction::Invoke FunctionCache::find_anew(std::uint64_t id) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    const std::uint64_t changes = all.changes.load(std::memory_order_relaxed);
+    if (changes != changes_) {
+        known_ = {};
+        changes_ = changes;
+    }
+    const auto [begin, end] = all.functions.equal_range(id);
+    if (begin == end) {
+        throw Error(Errc::mismatch, "this rank has no such function; all ranks must run one build "
+                                    "of the program, with the same libraries loaded");
+    }
+    for (auto other = begin; other != end; ++other) {
+        if (other->second->invoke() != begin->second->invoke()) {
+            throw Error(Errc::invalid_argument,
+                        std::string("several functions of the program are called ") +
+                            readable(begin->second->name()) +
+                            "; lambdas in unnamed namespaces of two files, for example: put one "
+                            "into a function of another name");
+        }
+    }
+    Known& place = known_[id % known_.size()];
+    place = {id, begin->second->invoke()};
+    return place.invoke;
+}
+
+bool FunctionCache::is_current() const noexcept {
+    return changes_ == registry().changes.load(std::memory_order_relaxed);
+}
+
+ExceptionEntry::ExceptionEntry(const std::type_info& type, Throw thrower) : name_(type.name()) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    all.exceptions.emplace(name_, thrower);
+}
+
+ExceptionEntry::~ExceptionEntry() {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    if (const auto found = all.exceptions.find(name_); found != all.exceptions.end()) {
+        all.exceptions.erase(found);
+    }
+}
+
+ExceptionEntry::Throw find_exception(const std::string& name) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.exceptions.find(name);
+    return found == all.exceptions.end() ? nullptr : found->second;
+}
+
+Upcast::Upcast(const std::type_info& from, const std::type_info& to, Convert convert)
+    : from_(from.name()), to_(to.name()) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    all.upcasts.emplace(std::pair(from_, to_), convert);
+}
+
+Upcast::~Upcast() {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    if (const auto found = all.upcasts.find({from_, to_}); found != all.upcasts.end()) {
+        all.upcasts.erase(found);
+    }
+}
+
+Upcast::Convert find_upcast(const std::type_info& from, const std::type_info& to) {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    const auto found = all.upcasts.find({from.name(), to.name()});
+    return found == all.upcasts.end() ? nullptr : found->second;
+}
+
+} // namespace corymb::detail

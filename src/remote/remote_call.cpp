@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <corymb/detail/remote_call.hpp>
+
+#include "remote/remote_state.hpp"
+
+#include <corymb/error.hpp>
+
+#include <string>
+#include <utility>
+
+namespace corymb {
+
+void RemoteReader::refuse_short(std::size_t wanted) const {
+    throw Error(Errc::mismatch, "a message has " + std::to_string(rest_.size()) + " bytes where " +
+                                    std::to_string(wanted) +
+                                    " are expected; both ranks must use the same types");
+}
+
+namespace detail {
+
+RemoteState& remote_state(const Strand& of) {
+    if (of.scheduler->place == nullptr) {
+        throw Error(Errc::invalid_argument,
+                    "this task runs on no rank of a RemoteGroup: run it by RemoteRank::run");
+    }
+    return *of.scheduler->place;
+}
+
+RemoteState& remote_state_here() {
+    return running_place();
+}
+
+void Reply::send(std::size_t bytes, const Writes& write) const {
+    here_->send_answer(*this, bytes, write);
+}
+
+void Reply::fail(const std::exception_ptr& thrown) const noexcept {
+    here_->send_failure(*this, thrown);
+}
+
+void serve_request(const Reply& reply, Task<> task) {
+    reply.here().serve(reply, std::move(task));
+}
+
+AnswerAwait::~AnswerAwait() {
+    if (is_waiting()) {
+        withdraw();
+    }
+}
+
+void AnswerAwait::start(Strand& own, std::coroutine_handle<> at, const RemoteFunction& function,
+                        std::size_t bytes, const Reply::Writes& write) {
+    if (own.is_stopped()) {
+        refuse_stopped("the answer of a rank");
+    }
+    state_ = &remote_state(own);
+    call_ = state_->begin_call(to_, {this, nullptr}, function, bytes, write, nullptr).call;
+    begin(own, at, "the answer of a rank");
+}
+
+void AnswerAwait::settle(RemoteReader& answer) noexcept {
+    try {
+        take(answer);
+    } catch (...) {
+        failure_ = std::current_exception();
+    }
+    wake();
+}
+
+void AnswerAwait::settle(std::exception_ptr failure) noexcept {
+    failure_ = std::move(failure);
+    wake();
+}
+
+void AnswerAwait::require_answer() const {
+    require_not_stopped("the answer of a rank");
+    if (failure_ != nullptr) {
+        std::rethrow_exception(failure_);
+    }
+}
+
+void AnswerAwait::withdraw() noexcept {
+    state_->stop_call(call_);
+}
+
+PostAwait::~PostAwait() {
+    if (is_waiting()) {
+        withdraw();
+    }
+}
+
+bool PostAwait::start(Strand& own, const RemoteFunction& function, std::size_t bytes,
+                      const Reply::Writes& write, bool is_counted) {
+    if (own.is_stopped()) {
+        refuse_stopped("room for a message to a rank");
+    }
+    state_ = &remote_state(own);
+    const auto started = state_->begin_call(to_, {nullptr, is_counted ? own.inner : nullptr},
+                                            function, bytes, write, this);
+    call_ = started.call;
+    return started.is_sent;
+}
+
+void PostAwait::suspend(Strand& own, std::coroutine_handle<> at) {
+    begin(own, at, "room for a message to a rank");
+}
+
+void PostAwait::settle(std::exception_ptr failure) noexcept {
+    failure_ = std::move(failure);
+    wake();
+}
+
+void PostAwait::require_sent() const {
+    require_not_stopped("room for a message to a rank");
+    if (failure_ != nullptr) {
+        std::rethrow_exception(failure_);
+    }
+}
+
+void PostAwait::withdraw() noexcept {
+    state_->stop_sending(*this, call_);
+}
+
+EndOfAll::~EndOfAll() {
+    if (is_waiting()) {
+        withdraw();
+    }
+}
+
+bool EndOfAll::enter(Strand& own, std::coroutine_handle<> at) {
+    state_ = &remote_state(own);
+    if (state_->end_own()) {
+        return false;
+    }
+    begin(own, at, "the end of the tasks of all ranks");
+    state_->await_end(this);
+    return true;
+}
+
+void EndOfAll::withdraw() noexcept {
+    state_->await_end(nullptr);
+}
+
+ObjectUse::ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info& type)
+    : here_(&here), slot_(id.slot), object_(here.objects.use(id, type)) {}
+
+ObjectUse::ObjectUse(ObjectUse&& other) noexcept
+    : here_(std::exchange(other.here_, nullptr)), slot_(other.slot_), object_(other.object_) {}
+
+ObjectUse::~ObjectUse() {
+    if (here_ != nullptr) {
+        here_->objects.let_go(slot_);
+    }
+}
+
+RemoteId adopt(RemoteState& here, void* object, const std::type_info& type, Delete end) {
+    return here.objects.add(object, type, end);
+}
+
+void abandon(const RemoteId& id) {
+    remote_state_here().objects.remove(id);
+}
+
+void* local_object(const RemoteId& id, const std::type_info& type) {
+    RemoteState& here = remote_state_here();
+    if (!here.objects.is_own(id)) {
+        return nullptr;
+    }
+    const ObjectUse use(here, id, type);
+    return use.object();
+}
+
+} // namespace detail
+
+Rank here() {
+    return detail::remote_state_here().box.rank();
+}
+
+int ranks() {
+    return detail::remote_state_here().box.size();
+}
+
+} // namespace corymb

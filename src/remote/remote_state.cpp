@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/remote_state.hpp"
+
+#include "message/mailbox_state.hpp"
+#include "remote/failures.hpp"
+#include "remote/tuning.hpp"
+
+#include <corymb/error.hpp>
+
+#include <chrono>
+#include <cstring>
+#include <string>
+
+namespace corymb::detail {
+
+namespace {
+
+std::exception_ptr departure_of(Rank gone) {
+    return std::make_exception_ptr(
+        Error(Errc::team_broken,
+              "rank " + std::to_string(gone) + " has left the group, and will not answer", {gone}));
+}
+
+} // namespace
+
+RemoteState::RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uint32_t group_mark)
+    : box(std::move(mailbox)), scheduler(SchedulerOptions{.wait = options.wait}),
+      objects(box.rank(), group_mark), over_(static_cast<std::size_t>(box.size())),
+      is_lost_(static_cast<std::size_t>(box.size())) {
+    turns().place = this;
+    turns().add(*this);
+}
+
+RemoteState::~RemoteState() {
+    turns().abandon_all(); // Tasks have calls under way, and use objects.
+    turns().remove(*this);
+}
+
+SchedulerState& RemoteState::turns() noexcept {
+    return SchedulerAccess::state(scheduler);
+}
+
+std::uint32_t RemoteState::take_call(Rank to, const Ending& ending) {
+    if (free_ == begun_.size()) {
+        if (begun_.size() > Begun::index_most) {
+            throw Error(Errc::invalid_argument, "too many calls of this rank are under way");
+        }
+        begun_.emplace_back();
+        begun_.back().next_free = static_cast<std::uint32_t>(begun_.size());
+    }
+    const std::uint32_t index = free_;
+    Begun& begun = begun_[index];
+    free_ = begun.next_free;
+    begun.to = to;
+    begun.ending = ending;
+    return begun.generation << Begun::index_bits | index;
+}
+
+RemoteState::Begun* RemoteState::find_call(std::uint32_t call, Rank of) noexcept {
+    const std::uint32_t index = call & Begun::index_most;
+    if (index >= begun_.size()) {
+        return nullptr;
+    }
+    Begun& begun = begun_[index];
+    const bool is_it = begun.to == of && begun.generation == call >> Begun::index_bits;
+    return is_it ? &begun : nullptr;
+}
+
+void RemoteState::forget_call(std::uint32_t call) noexcept {
+    const std::uint32_t index = call & Begun::index_most;
+    Begun& begun = begun_[index];
+    begun.to = -1;
+    begun.ending = {};
+    begun.generation = begun.generation == Begun::generation_most ? 0 : begun.generation + 1;
+    begun.next_free = free_;
+    free_ = index;
+}
+
+RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
+                                             const RemoteFunction& function, std::size_t bytes,
+                                             const Reply::Writes& write, PostAwait* until_sent) {
+    if (to < 0 || to >= box.size()) {
+        throw Error(Errc::invalid_argument, "there is no rank " + std::to_string(to) +
+                                                "; the group has the ranks 0 to " +
+                                                std::to_string(box.size() - 1));
+    }
+    if (is_lost_[static_cast<std::size_t>(to)]) {
+        std::rethrow_exception(departure_of(to));
+    }
+    CallHeader header;
+    header.function = function.id();
+    if (ending.waits != nullptr || ending.counts != nullptr) {
+        header.call = take_call(to, ending);
+    }
+    Started started{header.call, false};
+    try {
+        started.is_sent = send(to, header, bytes, write, until_sent);
+    } catch (...) {
+        if (header.call != Reply::nobody) {
+            forget_call(header.call);
+        }
+        throw;
+    }
+    if (ending.counts != nullptr) {
+        ending.counts->add();
+    }
+    return started;
+}
+
+void RemoteState::stop_call(std::uint32_t call) noexcept {
+    Begun& begun = begun_[call & Begun::index_most];
+    const Rank to = begun.to;
+    forget_call(call);
+    try {
+        CallHeader header;
+        header.kind = CallHeader::stop;
+        header.call = call;
+        send(to, header);
+    } catch (...) { // The rank has gone, or there is no memory: the call goes on.
+    }
+}
+
+void RemoteState::stop_sending(const PostAwait& waits, std::uint32_t call) noexcept {
+    if (outgoing_.stop(waits) && call != Reply::nobody) { // It will never run.
+        Scope* const counts = begun_[call & Begun::index_most].ending.counts;
+        forget_call(call);
+        counts->end_one(nullptr);
+    }
+}
+
+bool RemoteState::send(Rank to, const CallHeader& header) {
+    const auto nothing = [](RemoteWriter& /*to*/) {
+    };
+    return send(to, header, 0, Reply::Writes(nothing));
+}
+
+bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
+                       const Reply::Writes& write, PostAwait* until_sent) {
+    const std::size_t whole = sizeof header + bytes;
+    const auto fill = [&](std::span<std::byte> room) {
+        RemoteWriter writer(room);
+        writer.put(&header, sizeof header);
+        write(writer);
+        return whole;
+    };
+    if (whole <= box.message_bytes() && !outgoing_.has(to) && box.send_in_place(to, whole, fill))
+        [[likely]] {
+        return true;
+    }
+    Outgoing::Message message;
+    message.bytes.resize(whole);
+    static_cast<void>(fill(message.bytes));
+    message.waits = until_sent;
+    outgoing_.push(to, std::move(message));
+    is_queued_ = true;
+    return false;
+}
+
+void RemoteState::send_answer(const Reply& reply, std::size_t bytes, const Reply::Writes& write) {
+    CallHeader header;
+    header.kind = CallHeader::answer;
+    header.call = reply.call();
+    note_served(reply);
+    try {
+        send(reply.to(), header, bytes, write);
+    } catch (const Error&) { // The caller has gone.
+    }
+}
+
+void RemoteState::send_failure(const Reply& reply, const std::exception_ptr& thrown) noexcept {
+    if (!reply.is_wanted()) {
+        return;
+    }
+    note_served(reply);
+    try {
+        const Failure failure = failure_of(thrown);
+        CallHeader header;
+        header.kind = CallHeader::failure;
+        header.call = reply.call();
+        const auto write = [&failure](RemoteWriter& to) {
+            RemoteCodec<Failure>::write(to, failure);
+        };
+        send(reply.to(), header, RemoteCodec<Failure>::size(failure), Reply::Writes(write));
+    } catch (...) { // The caller has gone, or there is no memory.
+    }
+}
+
+void RemoteState::serve(const Reply& reply, Task<> task) {
+    const bool can_be_stopped = reply.is_wanted();
+    std::stop_source own(std::nostopstate);
+    if (can_be_stopped) {
+        own = std::stop_source();
+        served_.insert_or_assign({reply.to(), reply.call()}, own);
+    }
+    TaskAccess::start(turns(), task, can_be_stopped ? own.get_token() : turns().stop.get_token(),
+                      false);
+}
+
+void RemoteState::note_served(const Reply& reply) noexcept {
+    if (!served_.empty()) {
+        served_.erase({reply.to(), reply.call()});
+    }
+}
+
+bool RemoteState::look() noexcept {
+    if (is_queued_) [[unlikely]] {
+        outgoing_.flush(box, [this](Rank to, const std::exception_ptr& why) { lose(to, why); });
+        is_queued_ = !outgoing_.is_empty();
+        wake_at_end();
+    }
+    try {
+        const auto take_in = [this](Rank from, std::span<const std::byte> message) {
+            receive(from, message);
+        };
+        return box.probe(take_in,
+                         static_cast<std::size_t>(remote::tuning::requests_of_a_look.value())) != 0;
+    } catch (...) { // A broken invariant of the mailbox; nothing more can be received.
+        turns().keep_error(std::current_exception());
+        return false;
+    }
+}
+
+void RemoteState::look_after() noexcept {
+    try {
+        static_cast<void>(box.wait(std::chrono::nanoseconds(0)));
+    } catch (const Error& error) {
+        for (const Rank gone : error.ranks()) {
+            lose(gone, std::current_exception());
+        }
+    }
+    for (Rank rank = 0; rank < box.size(); ++rank) {
+        if (!is_lost_[static_cast<std::size_t>(rank)] && rank != box.rank() && box.has_left(rank)) {
+            static_cast<void>(look()); // What it has sent before.
+            lose(rank, departure_of(rank));
+        }
+    }
+}
+
+channel::EventCount<channel::StandardEnv>* RemoteState::events() noexcept {
+    return is_queued_ ? nullptr : &MailboxAccess::state(box).events();
+}
+
+void RemoteState::receive(Rank from, std::span<const std::byte> message) {
+    if (!partial_.empty()) [[unlikely]] {
+        if (const auto found = partial_.find(from); found != partial_.end()) {
+            Partial& partial = found->second;
+            partial.body.insert(partial.body.end(), message.begin(), message.end());
+            if (partial.body.size() >= partial.length) {
+                const Partial whole = std::move(partial);
+                partial_.erase(found);
+                take(from, whole.header, whole.body);
+            }
+            return;
+        }
+    }
+    CallHeader header;
+    std::memcpy(&header, message.data(), sizeof header);
+    message = message.subspan(sizeof header);
+    if (header.is_long == 0) [[likely]] {
+        take(from, header, message);
+        return;
+    }
+    std::uint64_t length = 0;
+    std::memcpy(&length, message.data(), sizeof length);
+    message = message.subspan(sizeof length);
+    Partial partial{header, {}, static_cast<std::size_t>(length) - sizeof header};
+    partial.body.reserve(partial.length);
+    partial.body.assign(message.begin(), message.end());
+    partial_.insert_or_assign(from, std::move(partial));
+}
+
+void RemoteState::take(Rank from, const CallHeader& header, std::span<const std::byte> body) {
+    RemoteReader reader(body);
+    switch (header.kind) {
+    case CallHeader::request: run(from, header, reader); break;
+    case CallHeader::answer: end_call(header.call, from, &reader, nullptr); break;
+    case CallHeader::failure:
+        end_call(header.call, from, nullptr,
+                 exception_of(RemoteCodec<Failure>::read(reader), from));
+        break;
+    case CallHeader::stop:
+        if (const auto found = served_.find({from, header.call}); found != served_.end()) {
+            std::stop_source(found->second).request_stop();
+        }
+        break;
+    case CallHeader::over:
+        ++over_[static_cast<std::size_t>(from)];
+        wake_at_end();
+        break;
+    default: break;
+    }
+}
+
+void RemoteState::run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept {
+    Incoming request{Reply(*this, from, header.call), arguments};
+    try {
+        functions_.find(header.function)(request);
+    } catch (...) {
+        send_failure(request.reply, std::current_exception());
+    }
+}
+
+void RemoteState::end_call(std::uint32_t call, Rank from, RemoteReader* answer,
+                           const std::exception_ptr& failure) noexcept {
+    Begun* const begun = find_call(call, from);
+    if (begun == nullptr) {
+        return; // The caller was asked to stop meanwhile.
+    }
+    const Ending ending = begun->ending;
+    forget_call(call);
+    if (ending.waits != nullptr) {
+        answer != nullptr ? ending.waits->settle(*answer) : ending.waits->settle(failure);
+    } else if (ending.counts != nullptr) {
+        ending.counts->end_one(failure);
+    }
+}
+
+bool RemoteState::end_own() {
+    CallHeader header;
+    header.kind = CallHeader::over;
+    for (Rank to = 0; to < box.size(); ++to) {
+        if (to == box.rank() || is_lost_[static_cast<std::size_t>(to)]) {
+            continue;
+        }
+        try {
+            send(to, header);
+        } catch (const Error&) {
+            lose(to, std::current_exception());
+        }
+    }
+    ++over_[static_cast<std::size_t>(box.rank())];
+    return is_end();
+}
+
+/// Whether the task of each rank that is there has ended as often as this rank's, and has been told
+/// of that.
+bool RemoteState::is_end() const noexcept {
+    const std::uint64_t own = over_[static_cast<std::size_t>(box.rank())];
+    for (std::size_t rank = 0; rank < over_.size(); ++rank) {
+        if (over_[rank] < own && !is_lost_[rank]) {
+            return false;
+        }
+    }
+    return !is_queued_;
+}
+
+void RemoteState::wake_at_end() noexcept {
+    if (end_waits_ != nullptr && is_end()) {
+        std::exchange(end_waits_, nullptr)->wake();
+    }
+}
+
+void RemoteState::lose(Rank gone, const std::exception_ptr& why) noexcept {
+    is_lost_[static_cast<std::size_t>(gone)] = true;
+    outgoing_.drop(gone, why);
+    partial_.erase(gone);
+    for (std::size_t index = 0; index < begun_.size(); ++index) {
+        if (begun_[index].to == gone) {
+            const auto call =
+                begun_[index].generation << Begun::index_bits | static_cast<std::uint32_t>(index);
+            end_call(call, gone, nullptr, why);
+        }
+    }
+    wake_at_end();
+}
+
+} // namespace corymb::detail

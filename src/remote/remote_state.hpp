@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank's part in a group whose ranks call each other: the calls that it has begun, the requests
+// that it serves, and its objects. Its messages travel through one mailbox.
+//
+// A message has a CallHeader. A request is served where it arrives: a plain function at once, a
+// task by the scheduler. No rank ever waits in order to send: what finds no room stands in a queue
+// of the sender and is tried again, while the sender goes on receiving. So ranks that all call each
+// other go on, whatever room there is. A queue is bounded by the tasks of its rank: each waits for
+// the answer of its call, or until its message is on its way; answers are bounded by the calls.
+#pragma once
+
+#include "remote/call_header.hpp"
+#include "remote/functions.hpp"
+#include "remote/object_table.hpp"
+#include "remote/outgoing.hpp"
+#include "remote/scheduler_state.hpp"
+#include "remote/source.hpp"
+
+#include <corymb/mailbox.hpp>
+#include <corymb/remote.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <map>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <utility>
+#include <vector>
+
+namespace corymb::detail {
+
+struct RemoteState final : Source {
+    RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uint32_t group_mark);
+    ~RemoteState();
+
+    // The caller's side.
+    /// Who learns of the end of a call; at most one of them.
+    struct Ending {
+        AnswerAwait* waits = nullptr; ///< For the answer.
+        Scope* counts = nullptr;      ///< The call is one of its.
+    };
+    struct Started {
+        std::uint32_t call; ///< Reply::nobody: there is no answer.
+        bool is_sent;       ///< False: it stands in the queue of the receiver.
+    };
+    /// Throws as Mailbox::send. `until_sent` is told when the message has left the queue.
+    Started begin_call(Rank to, const Ending& ending, const RemoteFunction& function,
+                       std::size_t bytes, const Reply::Writes& write, PostAwait* until_sent);
+    /// The caller waits no more for an answer.
+    void stop_call(std::uint32_t call) noexcept;
+    /// The caller waits no more for room.
+    void stop_sending(const PostAwait& waits, std::uint32_t call) noexcept;
+
+    // The called side.
+    void send_answer(const Reply& reply, std::size_t bytes, const Reply::Writes& write);
+    void send_failure(const Reply& reply, const std::exception_ptr& thrown) noexcept;
+    void serve(const Reply& reply, Task<> task);
+
+    /// Tells the others that this rank's task has ended. True: so have those of all.
+    bool end_own();
+    /// Whom to wake when all have; null: nobody.
+    void await_end(EndOfAll* waits) noexcept { end_waits_ = waits; }
+
+    // As a source of the scheduler.
+    bool look() noexcept override;
+    void look_after() noexcept override;
+    [[nodiscard]] channel::EventCount<channel::StandardEnv>* events() noexcept override;
+
+    Mailbox box;
+    Scheduler scheduler;
+    ObjectTable objects;
+
+private:
+    /// A call that has not ended. Its name has the index and the generation.
+    struct Begun {
+        static constexpr unsigned index_bits = 20;
+        static constexpr std::uint32_t index_most = (1U << index_bits) - 1;
+        static constexpr std::uint32_t generation_most = (1U << (32 - index_bits)) - 2;
+        Rank to = -1; ///< -1: the place is free.
+        std::uint32_t generation = 0;
+        Ending ending;
+        std::uint32_t next_free = 0;
+    };
+    struct Partial {
+        CallHeader header;
+        std::vector<std::byte> body;
+        std::size_t length; ///< The whole body's.
+    };
+
+    [[nodiscard]] SchedulerState& turns() noexcept;
+    std::uint32_t take_call(Rank to, const Ending& ending);
+    [[nodiscard]] Begun* find_call(std::uint32_t call, Rank of) noexcept;
+    void forget_call(std::uint32_t call) noexcept;
+    void end_call(std::uint32_t call, Rank from, RemoteReader* answer,
+                  const std::exception_ptr& failure) noexcept;
+    /// Whether it is sent; else it is queued.
+    bool send(Rank to, const CallHeader& header, std::size_t bytes, const Reply::Writes& write,
+              PostAwait* until_sent = nullptr);
+    bool send(Rank to, const CallHeader& header); ///< Without a body.
+    void note_served(const Reply& reply) noexcept;
+    void receive(Rank from, std::span<const std::byte> message);
+    void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
+    void run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept;
+    void lose(Rank gone, const std::exception_ptr& why) noexcept;
+    [[nodiscard]] bool is_end() const noexcept;
+    void wake_at_end() noexcept;
+
+    std::vector<Begun> begun_;
+    std::uint32_t free_ = 0; ///< The first free place; the size of `begun_`: none.
+    Outgoing outgoing_;
+    bool is_queued_ = false; ///< Whether `outgoing_` has something.
+    /// Long messages of which parts are missing, by sender.
+    std::map<Rank, Partial> partial_;
+    /// Tasks that are served, by caller and call.
+    std::map<std::pair<Rank, std::uint32_t>, std::stop_source> served_;
+    FunctionCache functions_;
+    /// By rank: how many of its tasks have ended. A rank that is gone is not asked.
+    std::vector<std::uint64_t> over_;
+    EndOfAll* end_waits_ = nullptr;
+    std::vector<bool> is_lost_; ///< By rank: it has left, or its process has ended.
+};
+
+} // namespace corymb::detail
