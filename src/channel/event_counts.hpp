@@ -2,8 +2,9 @@
 // Purpose: lets a thread sleep in several event counts at once, as one that waits for a team, a
 // mailbox and a stop from another thread does.
 //
-// Roles: one EventCounts per sleeper, used by that thread only, which owns all of its event counts.
-// Wakers are those of the single event counts and know nothing of it.
+// Roles: one EventCounts per sleeper, used by that thread only. It owns some of its event counts,
+// and is one of many sleepers of the others. Wakers are those of the single event counts and know
+// nothing of it.
 //
 // Layout: private to the thread.
 //
@@ -36,24 +37,33 @@ public:
     static constexpr std::int64_t nap_ns = 100'000;
 
     void clear() noexcept {
-        all_.clear();
+        own_.clear();
+        shared_.clear();
         words_.clear();
     }
     /// An event count that outlives the next `park` and that the caller owns.
     void add(EventCount<Env>& events) {
-        words_.reserve(all_.size() + 1);
-        all_.push_back(&events);
+        words_.reserve(own_.size() + shared_.size() + 1);
+        own_.push_back(&events);
+    }
+    /// One in which others sleep, too.
+    void add(EventCount<Env, Sleepers::many>& events) {
+        words_.reserve(own_.size() + shared_.size() + 1);
+        shared_.push_back(&events);
     }
 
-    /// As EventCount::park, for anybody. Needs one event count.
+    /// As EventCount::park, for anybody. Needs one event count of its own.
     template <class Done, class Stop, class TimeLeft>
     bool park(const Done& done, const Stop& stop, const TimeLeft& time_left_ns) noexcept {
-        for (EventCount<Env>* const one : all_) {
+        for (EventCount<Env>* const one : own_) {
             one->forget_waker();
         }
         for (;;) {
             words_.clear();
-            for (EventCount<Env>* const one : all_) {
+            for (EventCount<Env>* const one : own_) {
+                words_.push_back(one->word_to_sleep_on(one->announce()));
+            }
+            for (EventCount<Env, Sleepers::many>* const one : shared_) {
                 words_.push_back(one->word_to_sleep_on(one->announce()));
             }
             const bool is_done = done();
@@ -71,7 +81,7 @@ public:
     /// As EventCount::waker_cpu, of one that was woken.
     [[nodiscard]] int waker_cpu() const noexcept {
         int cpu = -1;
-        for (const EventCount<Env>* const one : all_) {
+        for (const EventCount<Env>* const one : own_) {
             cpu = std::max(cpu, one->waker_cpu());
         }
         return cpu;
@@ -81,19 +91,20 @@ private:
     using Word = FutexWord<typename Env::template Atomic<std::uint32_t>>;
 
     void sleep(std::int64_t timeout_ns) noexcept {
-        if (all_.size() == 1) {
-            all_.front()->sleep(words_.front().expected, timeout_ns);
+        if (words_.size() == 1) {
+            own_.front()->sleep(words_.front().expected, timeout_ns);
         } else if (!Env::futex_wait_any(std::span<const Word>(words_), timeout_ns)) {
-            all_.front()->sleep(words_.front().expected, std::min(timeout_ns, nap_ns));
+            own_.front()->sleep(words_.front().expected, std::min(timeout_ns, nap_ns));
         }
     }
     void retract() noexcept {
-        for (EventCount<Env>* const one : all_) {
+        for (EventCount<Env>* const one : own_) {
             one->retract();
         }
     }
 
-    std::vector<EventCount<Env>*> all_;
+    std::vector<EventCount<Env>*> own_;
+    std::vector<EventCount<Env, Sleepers::many>*> shared_;
     std::vector<Word> words_; ///< Invariant: has room for a word of each.
 };
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "base/one_user.hpp"
+#include "channel/event_count.hpp"
 #include "channel/look_once.hpp"
 #include "channel/wait_until.hpp"
 #include "message/mailbox_shared.hpp"
@@ -75,6 +76,10 @@ struct MailboxState {
     }
     /// Where the member's thread sleeps for messages.
     [[nodiscard]] channel::EventCount<Env>& events() noexcept { return box_->spot; }
+    /// Where senders sleep until there is room for a message to `to`. Throws as `Mailbox::send`.
+    [[nodiscard]] channel::EventCount<Env, channel::Sleepers::many>& room_at(Rank to) {
+        return out(to, 0).box->room;
+    }
     std::size_t probe(Handler handler, void* self, std::size_t most);
     bool wait(std::int64_t limit_ns);
 

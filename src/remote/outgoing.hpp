@@ -48,6 +48,12 @@ public:
             }
         }
     }
+    /// Those that have messages waiting.
+    void for_each_receiver(const auto& see) const {
+        for (const auto& [to, queue] : queues_) {
+            see(to);
+        }
+    }
     /// Drops what is for this rank.
     void drop(Rank to, const std::exception_ptr& why) noexcept;
     /// Nobody waits for that message any more. True: nothing of it was on its way, it is dropped.

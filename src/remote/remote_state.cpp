@@ -236,8 +236,15 @@ void RemoteState::look_after() noexcept {
     }
 }
 
-channel::EventCount<channel::StandardEnv>* RemoteState::events() noexcept {
-    return is_queued_ ? nullptr : &MailboxAccess::state(box).events();
+bool RemoteState::add_events(Events& to) {
+    MailboxState& state = MailboxAccess::state(box);
+    to.add(state.events());
+    try {
+        outgoing_.for_each_receiver([&](Rank receiver) { to.add(state.room_at(receiver)); });
+        return true;
+    } catch (const Error&) { // A receiver has gone: the next look finds that.
+        return false;
+    }
 }
 
 void RemoteState::receive(Rank from, std::span<const std::byte> message) {

@@ -66,7 +66,7 @@ struct RemoteState final : Source {
     // As a source of the scheduler.
     bool look() noexcept override;
     void look_after() noexcept override;
-    [[nodiscard]] channel::EventCount<channel::StandardEnv>* events() noexcept override;
+    [[nodiscard]] bool add_events(Events& to) override;
 
     Mailbox box;
     Scheduler scheduler;

@@ -160,9 +160,7 @@ std::int64_t SchedulerState::collect_events() {
     events_.add(own_events_);
     std::int64_t longest_ns = remote::tuning::longest_sleep_ns;
     for (Source* const source : sources_) {
-        if (Events* const of_source = source->events()) {
-            events_.add(*of_source);
-        } else {
+        if (!source->add_events(events_)) {
             longest_ns = remote::tuning::nap_ns;
         }
     }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "channel/env.hpp"
-#include "channel/event_count.hpp"
+#include "channel/event_counts.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -20,8 +20,9 @@ public:
     virtual bool look() noexcept = 0;
     /// Looks for peers that have ended. Comes when a wait is long, and now and then beside tasks.
     virtual void look_after() noexcept = 0;
-    /// The event count in which the rank's thread sleeps; null: nobody would wake it.
-    [[nodiscard]] virtual channel::EventCount<channel::StandardEnv>* events() noexcept = 0;
+    using Events = channel::EventCounts<channel::StandardEnv>;
+    /// Adds the event counts in which the rank's thread has to sleep. False: nobody would wake it.
+    [[nodiscard]] virtual bool add_events(Events& to) = 0;
 
     std::size_t listed_at = 0; ///< Invariant: its place among the scheduler's.
 

@@ -18,8 +18,12 @@ public:
         return false;
     }
     void look_after() noexcept override {} ///< The driver does so by itself.
-    [[nodiscard]] channel::EventCount<channel::StandardEnv>* events() noexcept override {
-        return driver_->events();
+    [[nodiscard]] bool add_events(Events& to) override {
+        auto* const of_team = driver_->events();
+        if (of_team != nullptr) {
+            to.add(*of_team);
+        }
+        return of_team != nullptr;
     }
     [[nodiscard]] Driver& driver() const noexcept { return *driver_; }
 

@@ -16,6 +16,40 @@ using namespace corymb::verify;
 using Events = corymb::channel::EventCount<ExplorerEnv>;
 using corymb::channel::Fencing;
 
+/// Thread 0 sleeps in its own event count and in one that thread 1 shares; thread 2 makes a word
+/// true, and wakes those of the shared one.
+struct Shared {
+    static constexpr int threads = 3;
+    Events own;
+    corymb::channel::EventCount<ExplorerEnv, corymb::channel::Sleepers::many> shared;
+    ExplorerEnv::Atomic<std::uint32_t> word;
+
+    void run(int thread) {
+        if (thread == 2) {
+            word.store(1, std::memory_order_relaxed);
+            shared.wake_if_parked();
+            return;
+        }
+        const auto look = [&] {
+            return word.load(std::memory_order_relaxed) != 0;
+        };
+        const auto never = [] {
+            return false;
+        };
+        const auto long_enough = [] {
+            return 1'000'000'000;
+        };
+        if (thread == 1) {
+            require(shared.park(look, never, long_enough), "nobody says stop");
+            return;
+        }
+        corymb::channel::EventCounts<ExplorerEnv> all;
+        all.add(own);
+        all.add(shared);
+        require(all.park(look, never, long_enough), "nobody says stop");
+    }
+};
+
 /// Each waker has a word and an event count of its own; thread 0 sleeps until it has seen `Rounds`
 /// in the words of all. Seeded bug: it forgets the event count of the last waker.
 template <std::size_t Wakers, std::uint32_t Rounds, bool forgets = false,
@@ -78,11 +112,13 @@ int main(int argc, char** argv) {
             holds<Several<2, 1, false, Fencing::both>>(
                 "several: two event counts with full fences, 2 preemptions",
                 {.preemptions_max = 2}),
+            holds<Shared>("several: one is shared, 1 preemption", {.preemptions_max = 1}),
             holds_large<Several<2, 2>>("several: two event counts, 2 events each, random walks",
                                        {.executions_max = 20'000, .random = true}),
             holds_large<Several<3, 1>>("several: three event counts, random walks",
                                        {.executions_max = 20'000, .random = true}),
             caught<Several<2, 1, true>>("several: one event count is forgotten"),
+            caught<Shared>("several: one is shared, no heavy fence", Fault::no_heavy_fence),
             caught<Several<2, 1>>("several: no light fence", Fault::no_light_fence),
             caught<Several<2, 1>>("several: no heavy fence", Fault::no_heavy_fence),
             caught<Several<2, 1>>("several: sleeps without comparing", Fault::no_futex_compare),
