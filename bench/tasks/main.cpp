@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// corymb-bench-tasks: what tasks cost on one thread. Prints a table, or JSON with --json.
+// corymb-bench-tasks: what tasks cost on one thread, and calls between two. Prints a table, or JSON
+// with --json.
 //
 //     turn     a task gives the others their turn (yield), among so many tasks
 //     await    a task awaits another one that ends at once
 //     spawn    a task is spawned, runs and ends
 //     suspend  a task is spawned and waits; then all are woken: time and memory of each
+//     lines    a round trip over two plain lines, the floor of those below
+//     call     an empty function, `call64` one that takes and gives 64 bytes, `method` one of an
+//              object, `task` one that runs as a task, `own` a call of the rank itself
+//     post     one of many in a row that nobody answers, `tell` one that is acknowledged
+#include "row.hpp"
+
 #include <corymb/scheduler.hpp>
 #include <corymb/task_semaphore.hpp>
 #include <corymb/this_task.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
@@ -20,29 +26,11 @@
 
 namespace {
 
+using namespace corymb::bench;
 using corymb::Scheduler;
 using corymb::Task;
-using Clock = std::chrono::steady_clock;
 
 constexpr int rounds = 11;
-
-double ns_since(Clock::time_point begin) {
-    return std::chrono::duration<double, std::nano>(Clock::now() - begin).count();
-}
-
-struct Row {
-    std::string what;
-    std::size_t tasks;
-    double median_ns; ///< For one task or turn.
-    double low_ns;    ///< The least and the largest of the rounds.
-    double high_ns;
-    double bytes = 0; ///< Memory of one task; 0: not measured.
-};
-
-Row row(const char* what, std::size_t tasks, std::vector<double> ns) {
-    std::sort(ns.begin(), ns.end());
-    return {what, tasks, ns[ns.size() / 2], ns.front(), ns.back()};
-}
 
 Task<> take_turns(std::size_t turns) {
     for (std::size_t i = 0; i < turns; ++i) {
@@ -180,6 +168,9 @@ int main(int argc, char** argv) {
     rows.push_back(spawns());
     for (const std::size_t tasks : {1'000U, 1'000'000U}) {
         rows.push_back(suspended(tasks));
+    }
+    for (const Row& one_row : calls()) {
+        rows.push_back(one_row);
     }
     is_json ? print_json(rows) : print_table(rows);
     return 0;

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rank 0 calls rank 1. Between two rounds of calls the same threads pass a word to and fro over two
+// plain lines, for which rank 1 serves a call that lasts as long.
+#include "row.hpp"
+
+#include <corymb/remote.hpp>
+#include <corymb/remote_object.hpp>
+#include <corymb/usable_cpus.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <pthread.h>
+#include <sched.h>
+#include <thread>
+
+namespace corymb::bench {
+namespace {
+
+constexpr int rounds = 11;
+constexpr int trips = 20'000;
+constexpr int stream = 200'000;
+
+struct alignas(128) Line {
+    std::atomic<std::uint64_t> word{0};
+};
+std::array<Line, 2> lines;
+
+/// The next `trips` words, each after the other side's.
+void pass_words(std::size_t own, std::uint64_t first) {
+    for (std::uint64_t word = first; word < first + trips; ++word) {
+        if (own == 0) {
+            lines[0].word.store(word, std::memory_order_release);
+        }
+        while (lines.at(1 - own).word.load(std::memory_order_acquire) != word) {
+        }
+        if (own == 1) {
+            lines[1].word.store(word, std::memory_order_release);
+        }
+    }
+}
+
+struct Bytes64 {
+    std::array<char, 64> bytes;
+};
+
+class Counter {
+public:
+    long add(long by) { return count_ += by; }
+
+private:
+    long count_ = 0;
+};
+
+struct Times {
+    std::vector<double> lines, call, call64, method, task, own, post, tell;
+};
+
+template <class Call>
+Task<> time_calls(std::vector<double>& into, Call call) {
+    const auto begin = Clock::now();
+    for (int i = 0; i < trips; ++i) {
+        co_await call();
+    }
+    into.push_back(ns_since(begin) / trips);
+}
+
+Task<> one_round(Times& times, std::uint64_t first_word, Remote<Counter> counter) {
+    co_await post(1, [](std::uint64_t word) { pass_words(1, word); }, first_word);
+    const auto begin = Clock::now();
+    pass_words(0, first_word);
+    times.lines.push_back(ns_since(begin) / trips);
+    co_await time_calls(times.call, [] { return at(1, [] {}); });
+    co_await time_calls(times.call64,
+                        [] { return at(1, [](const Bytes64& all) { return all; }, Bytes64{}); });
+    co_await time_calls(times.method, [counter] { return counter.call<&Counter::add>(1L); });
+    co_await time_calls(times.task, [] { return at(1, []() -> Task<> { co_return; }); });
+    co_await time_calls(times.own, [] { return at(0, [] {}); });
+    auto streamed = Clock::now();
+    for (int i = 0; i < stream; ++i) {
+        co_await post(1, [](int) {}, i);
+    }
+    co_await at(1, [] {}); // Behind all of them.
+    times.post.push_back(ns_since(streamed) / stream);
+    streamed = Clock::now();
+    co_await finish([]() -> Task<> {
+        for (int i = 0; i < stream; ++i) {
+            co_await tell(1, [](int) {}, i);
+        }
+    });
+    times.tell.push_back(ns_since(streamed) / stream);
+}
+
+Task<> lead(Times& times) {
+    const Remote<Counter> counter = co_await create<Counter>(1);
+    for (int round = 0; round < rounds; ++round) {
+        co_await one_round(times, 1 + static_cast<std::uint64_t>(round) * trips, counter);
+    }
+}
+
+/// One CPU a rank, where there are two.
+void pin(int rank) {
+    const auto cpus = usable_cpus();
+    if (cpus.allowed.size() < 2) {
+        return;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<unsigned>(cpus.allowed[static_cast<std::size_t>(rank)]), &one);
+    ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one);
+}
+
+} // namespace
+
+std::vector<Row> calls() {
+    RemoteGroup group(2, {.message_bytes = 120});
+    Times times;
+    std::jthread other([&group] {
+        pin(1);
+        group.join(1).run([]() -> Task<> { co_return; }());
+    });
+    std::jthread caller([&group, &times] {
+        pin(0);
+        group.join(0).run(lead(times));
+    });
+    caller.join();
+    return {row("lines", 2, times.lines),   row("call", 2, times.call),
+            row("call64", 2, times.call64), row("method", 2, times.method),
+            row("task", 2, times.task),     row("own", 1, times.own),
+            row("post", 2, times.post),     row("tell", 2, times.tell)};
+}
+
+} // namespace corymb::bench
