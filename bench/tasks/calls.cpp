@@ -117,7 +117,9 @@ std::vector<Row> calls() {
     Times times;
     std::jthread other([&group] {
         pin(1);
-        group.join(1).run([]() -> Task<> { co_return; }());
+        group.join(1).run([]() -> Task<> {
+            co_return;
+        }());
     });
     std::jthread caller([&group, &times] {
         pin(0);

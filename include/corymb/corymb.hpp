@@ -3,6 +3,7 @@
 #pragma once
 
 #include <corymb/active_message.hpp>
+#include <corymb/arrival.hpp>
 #include <corymb/barrier.hpp>
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/carrier.hpp>

@@ -30,6 +30,7 @@ class Machine;
 namespace detail {
 struct MulticastShared;
 struct MulticastMember;
+struct MulticastAccess; // for layers above
 } // namespace detail
 
 /// The path of a call over the members. A rank that is no member is passed by: the member before
@@ -139,6 +140,7 @@ public:
 
 private:
     friend struct detail::MulticastMember;
+    friend struct detail::MulticastAccess;
     void wait_for_end(std::chrono::nanoseconds limit);
     void finish(const std::vector<Rank>& lost);
     void abandon() noexcept;

@@ -205,6 +205,13 @@ std::size_t Mailbox::message_bytes() const noexcept {
     return state_ == nullptr ? 0 : state_->group->options.message_bytes;
 }
 
+detail::MailboxState& detail::MailboxAccess::open_state(Mailbox& of) {
+    if (of.state_ == nullptr) {
+        refuse_handle();
+    }
+    return *of.state_;
+}
+
 bool Mailbox::send(Rank to, const void* data, std::size_t bytes) {
     const auto call = in_call(state_);
     MailboxState& state = *call;

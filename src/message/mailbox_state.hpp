@@ -74,6 +74,8 @@ struct MailboxState {
     [[nodiscard]] bool is_silent() const noexcept {
         return is_srbp ? shared_in_.is_idle() : !has_sources_ && !vector_->any();
     }
+    /// Whether a probe would find something.
+    [[nodiscard]] bool has_message();
     /// Where the member's thread sleeps for messages.
     [[nodiscard]] channel::EventCount<Env>& events() noexcept { return box_->spot; }
     /// Where senders sleep until there is room for a message to `to`. Throws as `Mailbox::send`.
@@ -98,7 +100,6 @@ private:
     /// Takes the rank over from a member that has left. Call it with the lock.
     void succeed();
     void tell_ended(bool is_last);
-    bool has_message();
     void collect();
     /// One ring to look at, in a group whose vector is one word.
     [[nodiscard]] bool has_lone_source() const noexcept {
@@ -134,6 +135,8 @@ private:
 struct MailboxAccess {
     /// The mailbox is open.
     static MailboxState& state(Mailbox& of) noexcept { return *of.state_; }
+    /// Throws Errc::invalid_argument for one that is not open.
+    static MailboxState& open_state(Mailbox& of);
 };
 
 } // namespace corymb::detail

@@ -82,4 +82,9 @@ private:
     std::int64_t looked_at_ = 0; ///< When the other processes were looked after.
 };
 
+struct MulticastAccess {
+    /// Whose call it is; null once the call is complete.
+    static MulticastMember* member(const MulticastToken& of) noexcept { return of.member_.get(); }
+};
+
 } // namespace corymb::detail

@@ -29,6 +29,7 @@ PUBLIC_HEADERS = {
     "mailbox.hpp": "src/message",
     "multicast.hpp": "src/multicast",
     "multicast_model.hpp": "src/multicast",
+    "arrival.hpp": "src/remote",
     "finish.hpp": "src/remote",
     "remote.hpp": "src/remote",
     "remote_error.hpp": "src/remote",

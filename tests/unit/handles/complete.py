@@ -11,9 +11,11 @@ from pathlib import Path
 # Classes that are no handles: values, what users derive from, and what cannot be moved.
 VALUES = {
     "AnswerAwait",
+    "ArrivalAwait",
     "BarrierCore",
     "Carrier",
     "Cluster",
+    "CompletionAwait",
     "EndOfAll",
     "Entry",
     "Error",
@@ -25,6 +27,7 @@ VALUES = {
     "NoiseTrace",
     "ObjectUse",
     "Phases",
+    "PolledAwait",
     "PostAwait",
     "RemoteFunction",
     "Reply",

@@ -46,7 +46,11 @@ Task<> call_often(Remote<Counter> counter, int times) {
 
 TEST(RemoteCall, OfALineAllocatesNothing) {
     RemoteGroup group(2);
-    std::jthread other([&group] { group.join(1).run([]() -> Task<> { co_return; }()); });
+    std::jthread other([&group] {
+        group.join(1).run([]() -> Task<> {
+            co_return;
+        }());
+    });
     group.join(0).run([]() -> Task<> {
         const auto counter = co_await create<Counter>(1);
         co_await call_often(counter, 100); // Tables grow, channels are made.
