@@ -79,6 +79,13 @@ struct TeamOptions {
     /// all alike and have no levels. Empty: $CORYMB_LEVELS, or what the model says. Errors of
     /// set_levels when the team is made, among processes when a rank plans.
     std::string levels{};
+    /// What default plans are searched for: "median", or "p99", the tail under the noise that
+    /// `corymb doctor --noise` has recorded here. Should be equal on all ranks: the one that plans
+    /// first decides. The plans before a search, and those of ranks that share CPUs, are for the
+    /// median. Empty: $CORYMB_OBJECTIVE, or "median". Errors when the team is made:
+    /// Errc::unknown_name, Errc::io (no recording), those of load_noise_trace; Errc::unsupported of
+    /// `over_nodes` for "p99".
+    std::string objective{};
 };
 
 /// Limits of one rank's calls, in place of the team's; see Team::limited.

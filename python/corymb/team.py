@@ -137,6 +137,7 @@ def attach(
     deadline: float = 0.0,
     reproducible: bool = False,
     levels: str = "",
+    objective: str = "",
 ) -> Team:
     """This process becomes one rank of a team of processes; returns when all are there.
 
@@ -148,7 +149,8 @@ def attach(
     and scans combine in an order that depends on the ranks' numbers alone: floating-point results
     are bitwise equal on every machine. `levels` names the levels of the
     machine that plans may follow, as in `Machine.with_levels` ("": $CORYMB_LEVELS, or the model's
-    own).
+    own). `objective` is what plans are searched for: "median", or "p99", the tail under the noise
+    that `corymb doctor --noise` has recorded ("": $CORYMB_OBJECTIVE, or "median").
     """
     return Team(
         _core.attach(
@@ -160,5 +162,6 @@ def attach(
             deadline=deadline,
             reproducible=reproducible,
             levels=levels,
+            objective=objective,
         )
     )

@@ -30,24 +30,26 @@ std::chrono::nanoseconds duration(double seconds, const char* name) {
 
 namespace {
 
-TeamOptions options_with(double deadline, bool reproducible, std::string levels) {
+TeamOptions options_with(double deadline, bool reproducible, std::string levels,
+                         std::string objective) {
     TeamOptions options;
     options.deadline = duration(deadline, "deadline");
     options.reproducible = reproducible;
     options.levels = std::move(levels);
+    options.objective = std::move(objective);
     options.interrupted = look_for_signals;
     return options;
 }
 
 NativeTeam attach(std::string name, int size, int rank, int descriptor, double patience,
-                  double deadline, bool reproducible, std::string levels) {
+                  double deadline, bool reproducible, std::string levels, std::string objective) {
     AttachOptions options;
     options.name = std::move(name);
     options.size = size;
     options.rank = rank;
     options.descriptor = descriptor;
     options.patience = duration(patience, "patience");
-    options.team = options_with(deadline, reproducible, std::move(levels));
+    options.team = options_with(deadline, reproducible, std::move(levels), std::move(objective));
     try {
         Team team;
         {
@@ -100,18 +102,19 @@ void bind_meeting(nb::module_& module) {
     nb::class_<ThreadTeam>(module, "ThreadTeam", "A team for threads; each joins with its rank.")
         .def(
             "__init__",
-            [](ThreadTeam* self, int size, double deadline, bool reproducible, std::string levels) {
-                new (self)
-                    ThreadTeam(size, options_with(deadline, reproducible, std::move(levels)));
+            [](ThreadTeam* self, int size, double deadline, bool reproducible, std::string levels,
+               std::string objective) {
+                new (self) ThreadTeam(size, options_with(deadline, reproducible, std::move(levels),
+                                                         std::move(objective)));
             },
             nb::arg("size"), nb::arg("deadline") = 0.0, nb::arg("reproducible") = false,
-            nb::arg("levels") = "")
+            nb::arg("levels") = "", nb::arg("objective") = "")
         .def("join", &join, nb::arg("rank"), "This thread becomes a rank.")
         .def("abandon", &ThreadTeam::abandon, nb::arg("rank"), nb::arg("why"),
              nb::call_guard<nb::gil_scoped_release>(), "Breaks the team on behalf of a rank.");
     module.def("attach", &attach, nb::arg("name") = "", nb::arg("size") = 0, nb::arg("rank") = -1,
                nb::arg("descriptor") = -1, nb::arg("patience") = 0.0, nb::arg("deadline") = 0.0,
-               nb::arg("reproducible") = false, nb::arg("levels") = "",
+               nb::arg("reproducible") = false, nb::arg("levels") = "", nb::arg("objective") = "",
                "This process becomes a rank of a team of processes.");
     module.def("make_team_descriptor", &make_team_descriptor, nb::arg("size"),
                "Makes the memory of a team; children that inherit the descriptor attach with it.");

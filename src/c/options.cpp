@@ -83,6 +83,7 @@ TeamOptions team_options(const corymb_options* given) {
     options.reproducible = known.reproducible != 0;
     options.ranks_per_cpu = known.ranks_per_cpu;
     options.levels = known.levels != nullptr ? known.levels : "";
+    options.objective = known.objective != nullptr ? known.objective : "";
     return options;
 }
 

@@ -80,6 +80,11 @@ Team over_nodes(Team&& local, Carrier& carrier, const ClusterOptions& options) {
                                        "several nodes combine depends on the nodes; make the "
                                        "local teams without it");
     }
+    if (member->shared->options.objective == "p99") {
+        throw Error(Errc::unsupported,
+                    "TeamOptions::objective: default plans over several nodes are searched for the "
+                    "median; make the local teams without it, or give them plans of your own");
+    }
     auto wide = std::make_unique<cluster::ClusterMember>(*member.operator->(), carrier, options);
     member->span(std::move(wide), options.rank, static_cast<int>(options.node_of_rank.size()));
     return std::move(local);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The default plans of a team: made by the planner on this machine's model.
+#include "base/sha256.hpp"
 #include "machine/model/nearness.hpp"
 #include "plan/alike_ranks.hpp"
 #include "runtime/ground.hpp"
@@ -10,17 +11,22 @@
 #include "tune/request.hpp"
 #include "tune/search.hpp"
 
+#include <corymb/discover.hpp>
+#include <corymb/error.hpp>
 #include <corymb/machine.hpp>
+#include <corymb/noise.hpp>
 #include <corymb/planner.hpp>
 
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <system_error>
 #include <utility>
 
 namespace corymb::team {
@@ -63,11 +69,18 @@ std::optional<plan::Likeness> turned(Rank rank, int size) {
     return likeness;
 }
 
+/// What the plans of a search are chosen for.
+struct Aim {
+    Objective objective = Objective::median;
+    Noise noise;        ///< Invariant: present if the objective needs it.
+    std::string digest; ///< SHA-256 of the noise.
+};
+
 /// The ground of a team, found when it is first asked for. Thread-safe.
 class GroundWhenNeeded {
 public:
-    GroundWhenNeeded(std::vector<int> cpu_of_rank, std::string levels, Surroundings where)
-        : cpu_of_rank_(std::move(cpu_of_rank)), levels_(std::move(levels)),
+    GroundWhenNeeded(std::vector<int> cpu_of_rank, std::string levels, Aim aim, Surroundings where)
+        : cpu_of_rank_(std::move(cpu_of_rank)), levels_(std::move(levels)), aim_(std::move(aim)),
           where_(std::move(where)) {}
     const Ground& get() {
         const std::lock_guard lock(mutex_);
@@ -114,11 +127,13 @@ public:
         return *cache_;
     }
     [[nodiscard]] const Surroundings& team() const noexcept { return where_; }
+    [[nodiscard]] const Aim& aim() const noexcept { return aim_; }
 
 private:
     std::mutex mutex_;
     std::vector<int> cpu_of_rank_;
     std::string levels_;
+    const Aim aim_;
     Surroundings where_;
     std::optional<Ground> ground_;
     std::shared_ptr<const Machine> inside_;
@@ -139,12 +154,23 @@ PlanRequest request_of(const Ground& ground, const Surroundings& team, const Pla
     return request;
 }
 
+/// The simulator interrupts no ranks that take turns on CPUs.
+bool aims_at_tail(GroundWhenNeeded& known) {
+    return known.aim().objective == Objective::p99 && !known.get().crowded;
+}
+
 /// Nothing when the search is asked to stop, or no plain family has a plan.
 std::optional<plan::ProvenPlan> plan_on(GroundWhenNeeded& known, const PlanNeed& need,
                                         tune::Effort effort) {
     const Ground& ground = known.get();
     const Surroundings& team = known.team();
     PlanRequest request = request_of(ground, team, need);
+    if (const Aim& aim = known.aim(); aims_at_tail(known) && !effort.plain) {
+        request.objective = aim.objective;
+        request.noise = aim.noise;
+        request.replays = runtime::tuning::replays;
+        runtime::tuning::replays.note();
+    }
     if (effort.plain) {
         request.moves = 1; // One move also admits families that number ranks for the machine.
     }
@@ -170,7 +196,7 @@ std::string kept_under(GroundWhenNeeded& known, const PlanNeed& need) {
     const Ground& ground = known.get();
     return planner_name() + ", on " + known.digest() + ": " +
            key_of(request_of(ground, team, need)) + (team.copies.present() ? ", processes" : "") +
-           way_of(team);
+           way_of(team) + (aims_at_tail(known) ? ", p99 under " + known.aim().digest : "");
 }
 
 std::optional<plan::ProvenPlan> searched(GroundWhenNeeded& known, const PlanNeed& need,
@@ -197,15 +223,35 @@ FairPlan fair_plan_on(GroundWhenNeeded& known, const PlanNeed& need) {
     return {*plan_on(known, need, {}), true};
 }
 
-std::string levels_of(const TeamOptions& options) {
-    const char* const otherwise = options.levels.empty() ? std::getenv("CORYMB_LEVELS") : nullptr;
-    return otherwise != nullptr ? otherwise : options.levels;
+/// An option, or else a variable of the environment.
+std::string given(const std::string& option, const char* variable) {
+    const char* const otherwise = option.empty() ? std::getenv(variable) : nullptr;
+    return otherwise != nullptr ? otherwise : option;
+}
+
+Aim aim_of(const TeamOptions& options) {
+    const std::string name = given(options.objective, "CORYMB_OBJECTIVE");
+    Aim aim{name.empty() ? Objective::median : objective_from_string(name), {}, {}};
+    if (aim.objective == Objective::p99) {
+        const auto file = cached_noise_path();
+        std::error_code failed;
+        if (!std::filesystem::exists(file, failed)) {
+            throw Error(Errc::io, "the objective p99 needs the noise of this machine, and there is "
+                                  "no '" +
+                                      file.string() + "'; record it with corymb doctor --noise");
+        }
+        NoiseTrace trace = load_noise_trace(file);
+        aim.digest = sha256_hex(to_json(trace));
+        aim.noise = Noise::recorded(std::move(trace));
+    }
+    return aim;
 }
 
 } // namespace
 
 DefaultPlans default_plans(const TeamOptions& options, const Surroundings& where) {
-    auto known = std::make_shared<GroundWhenNeeded>(options.cpus, levels_of(options), where);
+    auto known = std::make_shared<GroundWhenNeeded>(
+        options.cpus, given(options.levels, "CORYMB_LEVELS"), aim_of(options), where);
     if (where.cpus.empty()) {
         known->get(); // Measured with this thread's CPUs, and while no rank waits.
     }

@@ -19,6 +19,9 @@ CORYMB_TUNED Tuned<std::uint64_t> moves_most{"runtime/search/moves_most", 20'000
 /// trying as there are pairs, a few times. Too small: few ranks get poor trees.
 CORYMB_TUNED Tuned<std::uint64_t> moves_of_pair{"runtime/search/moves_of_pair", 16, 2'000'000,
                                                 Origin::reasoned};
+/// Replays under noise of each candidate of a search for the tail. Reasoning: two of them lie above
+/// the 99th percentile, and a search still ends soon. Too small: chance decides among plans.
+CORYMB_TUNED Tuned<std::uint32_t> replays{"runtime/search/replays", 200, 1000, Origin::reasoned};
 /// How many times as long a search takes as a fair plan does. Reasoning: it has as many more
 /// candidates, and more to do for some of them. Too small: short programs pay for searches.
 CORYMB_TUNED Tuned<double> search_beside_fair{"runtime/search/beside_fair", 20, 0,

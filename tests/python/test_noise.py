@@ -157,3 +157,26 @@ def test_the_page_draws_all_forms() -> None:
     page = noise_page(rows, "made up")
     for word in ("blocking", "aligned", "99th percentile", "made up"):
         assert word in page
+
+
+def total(team: corymb.Team) -> int:
+    return int(team.allreduce(team.rank + 1))
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_teams_search_for_the_tail(
+    threads: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CORYMB_CACHE_DIR", str(tmp_path))
+    with pytest.raises((corymb.Error, corymb.RankError), match="corymb doctor --noise"):
+        corymb.run(total, 2, threads=threads, objective="p99")
+    Path(corymb.cached_noise_path()).write_text(json.dumps(GOOD))
+    assert corymb.run(total, 2, threads=threads, objective="p99") == [3, 3]
+
+
+def test_a_variable_gives_the_objective(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CORYMB_OBJECTIVE", "p95")
+    with pytest.raises(corymb.Error, match="there are median and p99") as caught:
+        corymb.run(total, 2, threads=True)
+    assert caught.value.code == "unknown_name"
+    assert corymb.run(total, 2, threads=True, objective="median") == [3, 3]

@@ -105,6 +105,9 @@ typedef struct corymb_options {
     /// The machine's levels that default plans by levels follow, from coarse to fine: "numa,l3", or
     /// "none", or a file; docs/model.md. NULL or "": $CORYMB_LEVELS, or what the model says.
     const char* levels;
+    /// What default plans are searched for: "median", or "p99" under the noise that `corymb doctor
+    /// --noise` has recorded; docs/noise.md. NULL or "": $CORYMB_OBJECTIVE, or "median".
+    const char* objective;
 } corymb_options;
 
 static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT {

@@ -32,6 +32,7 @@ def run(
     deadline: float = 0.0,
     reproducible: bool = False,
     levels: str = "",
+    objective: str = "",
 ) -> list[Any]:
     """Calls `fn(team, *args, **kwargs)` on each of `n` ranks; returns their results by rank.
 
@@ -50,11 +51,13 @@ def run(
     `reproducible` reductions and scans combine in an order that depends on the ranks' numbers
     alone: floating-point results are bitwise equal on every machine. `levels` names the levels of
     the machine that plans may follow, as in `Machine.with_levels` ("": $CORYMB_LEVELS, or the
-    model's own).
+    model's own). `objective` is what plans are searched for: "median", or "p99", the tail under the
+    noise that `corymb doctor --noise` has recorded ("": $CORYMB_OBJECTIVE, or "median").
     """
     if n < 1:
         raise Error(f"a team has 1 rank or more, not {n}", "invalid_argument")
-    task = Task(fn, tuple(args), dict(kwargs or {}), deadline, reproducible, patience, levels)
+    settings = (deadline, reproducible, patience, levels, objective)
+    task = Task(fn, tuple(args), dict(kwargs or {}), *settings)
     if threads:
         return run_threads(task, n)
     from corymb.run.processes import run_processes  # Here, so that `import corymb` stays light.

@@ -93,6 +93,7 @@ def join_team(memory: Descriptor, rank: int, launcher: int, task: Task) -> Team:
             deadline=task.deadline,
             reproducible=task.reproducible,
             levels=task.levels,
+            objective=task.objective,
         )
     finally:
         for name in settings:

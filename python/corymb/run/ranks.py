@@ -25,6 +25,7 @@ class Task:
     reproducible: bool = False
     patience: float = 0.0
     levels: str = ""
+    objective: str = ""
 
     def on(self, team: Team) -> Any:
         """Calls the function; all operations of the team are done when it returns."""

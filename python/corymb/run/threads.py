@@ -29,7 +29,7 @@ def start_all(team: _core.ThreadTeam, threads: list[threading.Thread]) -> None:
 
 def run_threads(task: Task, n: int) -> list[Any]:
     """Rank 0 is the calling thread, so that Ctrl-C reaches it."""
-    team = _core.ThreadTeam(n, task.deadline, task.reproducible, task.levels)
+    team = _core.ThreadTeam(n, task.deadline, task.reproducible, task.levels, task.objective)
     results: list[Any] = [None] * n
     failures: list[Failure] = []
     process = os.getpid()

@@ -186,6 +186,19 @@ TEST(TeamsTest, LevelsAreThoseOfTheModelOrAreRefused) {
         &options);
 }
 
+TEST(TeamsTest, AnObjectiveThatIsNoneIsRefused) {
+    corymb_options options;
+    corymb_options_init(&options);
+    options.objective = "p95";
+    corymb_thread_team* group = nullptr;
+    EXPECT_EQ(corymb_thread_team_create(2, &options, &group), CORYMB_UNKNOWN_NAME);
+    EXPECT_NE(std::string(corymb_last_error()).find("there are median and p99"), std::string::npos);
+    EXPECT_EQ(group, nullptr);
+    options.objective = "median";
+    EXPECT_EQ(corymb_thread_team_create(2, &options, &group), CORYMB_OK);
+    EXPECT_EQ(corymb_thread_team_free(&group), CORYMB_OK);
+}
+
 TEST(TeamsTest, ReproducibleTeamsCombineInTheOrderOfTheRanksNumbers) {
     corymb_options options;
     corymb_options_init(&options);

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every team does, done by one over several nodes: values, layouts, limits; and what it
 // refuses. Threads play the ranks.
+#include "cache_directory.hpp"
 #include "cluster_team/switchboard.hpp"
 
+#include <corymb/discover.hpp>
+#include <corymb/noise.hpp>
 #include <corymb/packed.hpp>
 #include <corymb/team.hpp>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <functional>
 #include <numeric>
 #include <stop_token>
@@ -175,19 +179,37 @@ TEST(TeamOverNodes, RefusesWhatItCannotDoAndGoesOn) {
     });
 }
 
-TEST(TeamOverNodes, RefusesReproducibleTeams) {
+/// A local team with these options stays as it was; the error of taking it over two nodes.
+std::string refusal_of(const TeamOptions& given) {
     cluster_test::Switchboard board;
     cluster_test::Line line(board, 0);
-    TeamOptions same_sums;
-    same_sums.reproducible = true;
-    ThreadTeam node(1, same_sums);
+    ThreadTeam node(1, given);
     Team local = node.join(0);
     ClusterOptions options;
     options.node_of_rank = {0, 1};
     const std::string error =
         error_of([&] { static_cast<void>(over_nodes(std::move(local), line, options)); });
-    EXPECT_TRUE(has(error, "unsupported: TeamOptions::reproducible")) << error;
     EXPECT_EQ(local.allreduce(3), 3) << "it is as it was"; // NOLINT(bugprone-use-after-move)
+    return error;
+}
+
+TEST(TeamOverNodes, RefusesReproducibleTeams) {
+    TeamOptions same_sums;
+    same_sums.reproducible = true;
+    const std::string error = refusal_of(same_sums);
+    EXPECT_TRUE(has(error, "unsupported: TeamOptions::reproducible")) << error;
+}
+
+using TeamOverNodesWithNoise = CacheDirectory;
+
+TEST_F(TeamOverNodesWithNoise, RefusesTeamsForTheTail) {
+    NoiseTrace trace;
+    trace.cpus = {{0, 1e6, {{1000, 20'000}}}};
+    std::ofstream(cached_noise_path()) << to_json(trace);
+    TeamOptions tail;
+    tail.objective = "p99";
+    const std::string error = refusal_of(tail);
+    EXPECT_TRUE(has(error, "unsupported: TeamOptions::objective")) << error;
 }
 
 } // namespace

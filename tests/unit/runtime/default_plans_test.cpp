@@ -2,15 +2,19 @@
 // Which plans two processes get, whatever this machine's caches are: the model that they are made
 // on is kept where the library looks for it, and what the team has found is given.
 #include "base/file.hpp"
+#include "base/tuned.hpp"
 #include "cache_directory.hpp"
 #include "machine/discover/planning_model.hpp"
 #include "team/team_shared.hpp"
 
 #include <corymb/discover.hpp>
+#include <corymb/error.hpp>
 #include <corymb/machine.hpp>
+#include <corymb/noise.hpp>
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
@@ -108,6 +112,51 @@ TEST_F(DefaultPlans, ABarrierWhoseRootShouldLeaveFirstIsAStarAroundIt) {
     }
     need.root_first = false;
     EXPECT_NE(plans(need).algorithm, plan.algorithm) << "a barrier behind a barrier";
+}
+
+/// Whether the first search of a team replays candidates under noise.
+bool looks_at_tail(const TeamOptions& options, int size) {
+    team::Surroundings where;
+    where.size = size;
+    where.usable = 2;
+    PlanNeed need;
+    need.op = Collective::allreduce;
+    need.size = size;
+    need.bytes = 8;
+    const auto plans = team::default_plans(options, where);
+    const DecidingNumbers numbers;
+    EXPECT_TRUE(plans.search(need, {}));
+    return std::ranges::any_of(numbers.all(), [](const TunedNumber& number) {
+        return number.name == "runtime/search/replays";
+    });
+}
+
+TEST_F(DefaultPlans, AreSearchedForTheTailUnderTheRecordedNoise) {
+    const auto code_of = [](const std::string& objective) {
+        TeamOptions options;
+        options.objective = objective;
+        try {
+            static_cast<void>(looks_at_tail(options, 2));
+        } catch (const Error& error) {
+            return error.code();
+        }
+        return Errc::internal;
+    };
+    EXPECT_EQ(code_of("p95"), Errc::unknown_name);
+    EXPECT_EQ(code_of("p99"), Errc::io) << "there is no recording";
+    NoiseTrace trace;
+    trace.cpus = {{0, 1e6, {{1000, 20'000}, {400'000, 5'000}}}};
+    std::ofstream(cached_noise_path()) << to_json(trace);
+    TeamOptions options;
+    EXPECT_FALSE(looks_at_tail(options, 2));
+    options.objective = "p99";
+    if (discover::planning_model().size() >= 2) {
+        EXPECT_TRUE(looks_at_tail(options, 2));
+    }
+    EXPECT_FALSE(looks_at_tail(options, 5)) << "ranks that take turns";
+    std::ofstream(cached_noise_path()) << "{";
+    EXPECT_EQ(code_of("p99"), Errc::invalid_model);
+    EXPECT_EQ(code_of("median"), Errc::internal) << "no error";
 }
 
 } // namespace
