@@ -16,6 +16,7 @@ struct CallHeader {
         failure, ///< The call has thrown.
         stop,    ///< The caller of `call` was asked to stop.
         over,    ///< The task of the sender has ended.
+        hello,   ///< The build of the sender's program; comes before all else.
     };
     std::uint64_t function = 0;         ///< Requests: what to run.
     std::uint32_t call = Reply::nobody; ///< Names the call to the rank that has begun it.

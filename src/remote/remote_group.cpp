@@ -51,19 +51,21 @@ struct RemoteGroup::Parts {
     MailboxGroup boxes;
     RemoteOptions options;
     std::uint32_t mark;
+    bool is_shared; ///< Among processes.
 };
 
 RemoteGroup::RemoteGroup(std::shared_ptr<Parts> made) noexcept : parts_(std::move(made)) {}
 
 RemoteGroup::RemoteGroup(int size, const RemoteOptions& options)
-    : parts_(std::make_shared<Parts>(MailboxGroup(size, mailbox_options(options)), options, 0U)) {
-    const bool is_shared = options.between_processes || !options.name.empty();
-    parts_->mark = mark_of(parts_->boxes, is_shared);
+    : parts_(std::make_shared<Parts>(MailboxGroup(size, mailbox_options(options)), options, 0U,
+                                     options.between_processes || !options.name.empty())) {
+    parts_->mark = mark_of(parts_->boxes, parts_->is_shared);
     parts_->options.name = {}; // The caller's text.
 }
 
 RemoteGroup RemoteGroup::open(int descriptor) {
-    auto opened = std::make_shared<Parts>(MailboxGroup::open(descriptor), RemoteOptions(), 0U);
+    auto opened =
+        std::make_shared<Parts>(MailboxGroup::open(descriptor), RemoteOptions(), 0U, true);
     opened->mark = mark_of(opened->boxes, true);
     return RemoteGroup(std::move(opened));
 }
@@ -85,7 +87,8 @@ int RemoteGroup::size() const {
 
 RemoteRank RemoteGroup::join(Rank rank) {
     Parts& group = parts();
-    return RemoteRank({new detail::RemoteState(group.boxes.join(rank), group.options, group.mark),
+    return RemoteRank({new detail::RemoteState(group.boxes.join(rank), group.options, group.mark,
+                                               group.is_shared),
                        [](detail::RemoteState* state) {
                            delete state;
                        }});

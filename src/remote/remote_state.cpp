@@ -2,6 +2,7 @@
 #include "remote/remote_state.hpp"
 
 #include "message/mailbox_state.hpp"
+#include "remote/build_mark.hpp"
 #include "remote/failures.hpp"
 #include "remote/tuning.hpp"
 
@@ -23,10 +24,13 @@ std::exception_ptr departure_of(Rank gone) {
 
 } // namespace
 
-RemoteState::RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uint32_t group_mark)
+RemoteState::RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uint32_t group_mark,
+                         bool is_shared)
     : box(std::move(mailbox)), scheduler(SchedulerOptions{.wait = options.wait}),
       objects(box.rank(), group_mark), over_(static_cast<std::size_t>(box.size())),
-      is_lost_(static_cast<std::size_t>(box.size())) {
+      is_lost_(static_cast<std::size_t>(box.size())),
+      knows_(static_cast<std::size_t>(box.size()), !is_shared) {
+    knows_[static_cast<std::size_t>(box.rank())] = true;
     turns().place = this;
     turns().add(*this);
 }
@@ -128,6 +132,27 @@ void RemoteState::stop_sending(const PostAwait& waits, std::uint32_t call) noexc
     }
 }
 
+void RemoteState::greet(Rank to) {
+    knows_[static_cast<std::size_t>(to)] = true;
+    const BuildMark& own = own_build();
+    CallHeader header;
+    header.kind = CallHeader::hello;
+    const auto write = [&own](RemoteWriter& writer) {
+        write_all(writer, own.mark, own.program);
+    };
+    send(to, header, size_of_all(own.mark, own.program), Reply::Writes(write));
+}
+
+void RemoteState::meet(Rank other, RemoteReader& hello) {
+    const auto mark = RemoteCodec<std::uint64_t>::read(hello);
+    const auto program = RemoteCodec<std::string>::read(hello);
+    if (mark != own_build().mark) {
+        foreign_[other] = "rank " + std::to_string(box.rank()) + " runs " + own_build().program +
+                          ", and rank " + std::to_string(other) + " runs " + program +
+                          ": all ranks must run one build of the program";
+    }
+}
+
 bool RemoteState::send(Rank to, const CallHeader& header) {
     const auto nothing = [](RemoteWriter& /*to*/) {
     };
@@ -136,6 +161,9 @@ bool RemoteState::send(Rank to, const CallHeader& header) {
 
 bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
                        const Reply::Writes& write, PostAwait* until_sent) {
+    if (!knows_[static_cast<std::size_t>(to)]) [[unlikely]] {
+        greet(to);
+    }
     const std::size_t whole = sizeof header + bytes;
     const auto fill = [&](std::span<std::byte> room) {
         RemoteWriter writer(room);
@@ -290,6 +318,7 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
             std::stop_source(found->second).request_stop();
         }
         break;
+    case CallHeader::hello: meet(from, reader); break;
     case CallHeader::over:
         ++over_[static_cast<std::size_t>(from)];
         wake_at_end();
@@ -301,6 +330,9 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
 void RemoteState::run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept {
     Incoming request{Reply(*this, from, header.call), arguments};
     try {
+        if (!foreign_.empty() && foreign_.contains(from)) [[unlikely]] {
+            throw Error(Errc::mismatch, foreign_[from], {from, box.rank()});
+        }
         functions_.find(header.function)(request);
     } catch (...) {
         send_failure(request.reply, std::current_exception());

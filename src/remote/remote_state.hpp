@@ -26,13 +26,16 @@
 #include <memory>
 #include <span>
 #include <stop_token>
+#include <string>
 #include <utility>
 #include <vector>
 
 namespace corymb::detail {
 
 struct RemoteState final : Source {
-    RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uint32_t group_mark);
+    /// `is_shared`: other ranks may be in other processes.
+    RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uint32_t group_mark,
+                bool is_shared);
     ~RemoteState();
 
     // The caller's side.
@@ -99,6 +102,8 @@ private:
     bool send(Rank to, const CallHeader& header, std::size_t bytes, const Reply::Writes& write,
               PostAwait* until_sent = nullptr);
     bool send(Rank to, const CallHeader& header); ///< Without a body.
+    void greet(Rank to);
+    void meet(Rank other, RemoteReader& hello);
     void note_served(const Reply& reply) noexcept;
     void receive(Rank from, std::span<const std::byte> message);
     void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
@@ -120,6 +125,9 @@ private:
     std::vector<std::uint64_t> over_;
     EndOfAll* end_waits_ = nullptr;
     std::vector<bool> is_lost_; ///< By rank: it has left, or its process has ended.
+    std::vector<bool> knows_;   ///< By rank: it was told which build this one is.
+    /// Ranks of other builds, whose calls are refused, with the reason.
+    std::map<Rank, std::string> foreign_;
 };
 
 } // namespace corymb::detail

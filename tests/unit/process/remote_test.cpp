@@ -110,6 +110,30 @@ TEST(RemoteProcesses, AKilledRankIsNamedAndTheOthersGoOn) {
     children.expect_all_good();
 }
 
+TEST(RemoteProcesses, AnotherBuildIsRefused) {
+    RemoteGroup group(2, shared());
+    const Descriptor descriptor(group);
+    Children children;
+    children.start([&] {
+        const std::string number = std::to_string(descriptor.number());
+        ::execl(CORYMB_OTHER_BUILD, CORYMB_OTHER_BUILD, number.c_str(), nullptr);
+        require(false, "the other program runs");
+    });
+    RemoteRank own = group.join(0);
+    own.run([]() -> Task<> {
+        try {
+            co_await at(1, [] {});
+            ADD_FAILURE() << "another build has taken the call";
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Errc::mismatch) << error.what();
+            EXPECT_EQ(error.ranks(), (std::vector<int>{0, 1}));
+            EXPECT_NE(std::string(error.what()).find("other_build"), std::string::npos)
+                << error.what();
+        }
+    }());
+    children.expect_all_good();
+}
+
 TEST(RemoteProcesses, AKilledCallerStopsNobody) {
     RemoteGroup group(2, shared());
     const Descriptor descriptor(group);

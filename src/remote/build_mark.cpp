@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "remote/build_mark.hpp"
+
+#include <corymb/version.hpp>
+
+#include <cstddef>
+#include <cstring>
+#include <elf.h>
+#include <fmt/format.h>
+#include <link.h>
+#include <span>
+#include <string_view>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace corymb::detail {
+
+namespace {
+
+/// The build ID that the linker gives a program (ld --build-id, the default of most
+/// distributions); empty: it has none.
+std::string build_id() {
+    std::string id;
+    const auto look = [](dl_phdr_info* info, std::size_t /*size*/, void* to) {
+        auto& found = *static_cast<std::string*>(to);
+        for (const ElfW(Phdr) & part : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
+            if (part.p_type != PT_NOTE) {
+                continue;
+            }
+            const auto* at = reinterpret_cast<const char*>(info->dlpi_addr + part.p_vaddr);
+            const char* const end = at + part.p_memsz;
+            while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
+                ElfW(Nhdr) note;
+                std::memcpy(&note, at, sizeof note);
+                const auto padded = [](std::size_t bytes) {
+                    return (bytes + 3) & ~std::size_t{3};
+                };
+                const char* const name = at + sizeof note;
+                const char* const body = name + padded(note.n_namesz);
+                if (note.n_type == NT_GNU_BUILD_ID &&
+                    std::string_view(name, note.n_namesz) == std::string_view("GNU", 4)) {
+                    found.assign(body, note.n_descsz);
+                    return 1;
+                }
+                at = body + padded(note.n_descsz);
+            }
+        }
+        return 1; // The program comes first.
+    };
+    ::dl_iterate_phdr(look, &id);
+    return id;
+}
+
+std::string path_of_program() {
+    std::string path(4096, '\0');
+    const auto length = ::readlink("/proc/self/exe", path.data(), path.size());
+    path.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+    return path;
+}
+
+BuildMark look_up() {
+    BuildMark found{0xcbf2'9ce4'8422'2325U, path_of_program()};
+    const auto mix = [&found](std::string_view bytes) {
+        for (const char byte : bytes) { // FNV-1a
+            found.mark = (found.mark ^ static_cast<unsigned char>(byte)) * 0x100'0000'01b3U;
+        }
+    };
+    const std::string id = build_id();
+    mix(id);
+    mix(version());
+    if (id.empty()) { // Then its file has to do.
+        struct stat status{};
+        ::stat("/proc/self/exe", &status);
+        mix(fmt::format("{} {}", status.st_size, status.st_mtime));
+    }
+    found.program += fmt::format(" (build {:016x})", found.mark);
+    return found;
+}
+
+} // namespace
+
+const BuildMark& own_build() {
+    static const BuildMark own = look_up();
+    return own;
+}
+
+} // namespace corymb::detail
