@@ -3,14 +3,15 @@
 #include <corymb/remote.hpp>
 
 #include <cstdio>
-#include <cstdlib>
+#include <exception>
+#include <string>
 
 int main(int argc, char** argv) {
     if (argc != 2) {
         return 2;
     }
     try {
-        corymb::RemoteRank own = corymb::RemoteGroup::open(std::atoi(argv[1])).join(1);
+        corymb::RemoteRank own = corymb::RemoteGroup::open(std::stoi(argv[1])).join(1);
         return own.run([]() -> corymb::Task<int> {
             try {
                 co_await corymb::at(0, [] {});
