@@ -137,6 +137,11 @@ public:
     /// turn, and returns how many tasks have not ended. Never waits. Throws an exception that no
     /// task has taken.
     std::size_t poll();
+    /// A descriptor for select, poll and epoll, the scheduler's own: it is readable when `poll` may
+    /// have something to do. From this call on a thread sleeps in this one's stead, as long as the
+    /// scheduler lives. Throws Errc::io when there is no descriptor to be had, std::system_error
+    /// when there is no thread.
+    [[nodiscard]] int descriptor();
     /// Tasks that were spawned and have not ended.
     [[nodiscard]] std::size_t size() const noexcept;
 

@@ -25,7 +25,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace corymb::channel {
@@ -59,13 +58,7 @@ public:
             one->forget_waker();
         }
         for (;;) {
-            words_.clear();
-            for (EventCount<Env>* const one : own_) {
-                words_.push_back(one->word_to_sleep_on(one->announce()));
-            }
-            for (EventCount<Env, Sleepers::many>* const one : shared_) {
-                words_.push_back(one->word_to_sleep_on(one->announce()));
-            }
+            announce();
             const bool is_done = done();
             if (is_done || stop()) {
                 retract();
@@ -78,6 +71,27 @@ public:
             }
         }
     }
+    // The parts of `park`, for a thread that sleeps in the owner's stead.
+    using Words = std::vector<FutexWord<typename Env::template Atomic<std::uint32_t>>>;
+    /// Says that the caller is about to sleep. It must look at its condition after this call.
+    /// Returns the words to sleep on, while they are as expected.
+    const Words& announce() noexcept {
+        words_.clear();
+        for (EventCount<Env>* const one : own_) {
+            words_.push_back(one->word_to_sleep_on(one->announce()));
+        }
+        for (EventCount<Env, Sleepers::many>* const one : shared_) {
+            words_.push_back(one->word_to_sleep_on(one->announce()));
+        }
+        return words_;
+    }
+    /// Says that the owner is awake and will not sleep.
+    void retract() noexcept {
+        for (EventCount<Env>* const one : own_) {
+            one->retract();
+        }
+    }
+
     /// As EventCount::waker_cpu, of one that was woken.
     [[nodiscard]] int waker_cpu() const noexcept {
         int cpu = -1;
@@ -88,24 +102,17 @@ public:
     }
 
 private:
-    using Word = FutexWord<typename Env::template Atomic<std::uint32_t>>;
-
     void sleep(std::int64_t timeout_ns) noexcept {
         if (words_.size() == 1) {
             own_.front()->sleep(words_.front().expected, timeout_ns);
-        } else if (!Env::futex_wait_any(std::span<const Word>(words_), timeout_ns)) {
+        } else if (!Env::futex_wait_any(words_, timeout_ns)) {
             own_.front()->sleep(words_.front().expected, std::min(timeout_ns, nap_ns));
-        }
-    }
-    void retract() noexcept {
-        for (EventCount<Env>* const one : own_) {
-            one->retract();
         }
     }
 
     std::vector<EventCount<Env>*> own_;
     std::vector<EventCount<Env, Sleepers::many>*> shared_;
-    std::vector<Word> words_; ///< Invariant: has room for a word of each.
+    Words words_; ///< Invariant: has room for a word of each.
 };
 
 } // namespace corymb::channel

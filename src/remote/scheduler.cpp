@@ -44,6 +44,11 @@ std::size_t Scheduler::poll() {
     return call->running_count;
 }
 
+int Scheduler::descriptor() {
+    const detail::InCall<detail::SchedulerState> call(state());
+    return call->descriptor();
+}
+
 std::size_t Scheduler::size() const noexcept {
     return state_ == nullptr ? 0 : state_->running_count;
 }

@@ -99,9 +99,52 @@ void SchedulerState::run(Strand& of_run, const std::stop_token& stop_of_run) {
 void SchedulerState::poll() {
     {
         const RunningHere here(*this);
+        if (doorbell_ != nullptr) {
+            is_armed_ = false;
+            doorbell_->disarm();
+            events_.retract();
+        }
         pass();
+        if (doorbell_ != nullptr) {
+            arm_doorbell();
+        }
     }
     throw_errors();
+}
+
+int SchedulerState::descriptor() {
+    if (doorbell_ == nullptr) {
+        doorbell_ = std::make_unique<Doorbell>();
+        doorbell_->ring(); // The first `poll` arms it.
+    }
+    return doorbell_->descriptor();
+}
+
+void SchedulerState::arm_doorbell() {
+    const std::int64_t limit_ns = until_next_timer(collect_events());
+    if (ready.is_empty()) {
+        const auto& words = events_.announce();
+        const bool has_served = look_around();
+        if (!has_served && ready.is_empty()) {
+            doorbell_->arm(words, limit_ns);
+            is_armed_ = true;
+            return;
+        }
+        events_.retract();
+    }
+    doorbell_->ring();
+}
+
+/// Wakes the timers that are due. Returns how long there is none, at most `limit_ns`.
+std::int64_t SchedulerState::until_next_timer(std::int64_t limit_ns) noexcept {
+    if (timers.is_empty()) {
+        return limit_ns;
+    }
+    const std::int64_t now = now_ns();
+    timers.wake_due(now);
+    return timers.is_empty()
+               ? limit_ns
+               : std::min(limit_ns, std::max<std::int64_t>(timers.next_ns() - now, 1));
 }
 
 void SchedulerState::pass() {
@@ -180,14 +223,7 @@ bool SchedulerState::wait() {
     while (ready.is_empty()) {
         const std::int64_t longest_ns = collect_events();
         sleep_ns = std::min(sleep_ns, longest_ns);
-        std::int64_t limit_ns = sleep_ns;
-        if (!timers.is_empty()) {
-            const std::int64_t now = now_ns();
-            timers.wake_due(now);
-            limit_ns = timers.is_empty()
-                           ? limit_ns
-                           : std::min(limit_ns, std::max<std::int64_t>(timers.next_ns() - now, 1));
-        }
+        const std::int64_t limit_ns = until_next_timer(sleep_ns);
         if (ready.is_empty()) {
             channel::wait_until(waiting_, look, limit_ns, events_);
         }

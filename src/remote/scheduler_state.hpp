@@ -6,6 +6,7 @@
 #include "base/one_user.hpp"
 #include "channel/event_counts.hpp"
 #include "channel/wait_until.hpp"
+#include "remote/doorbell.hpp"
 #include "remote/ready_queue.hpp"
 #include "remote/source.hpp"
 #include "remote/team_source.hpp"
@@ -38,6 +39,17 @@ struct SchedulerState final : Scope {
     void run(Strand& of_run, const std::stop_token& stop_of_run);
     /// One bounded pass.
     void poll();
+
+    /// A descriptor that is readable when `poll` has something to do. Throws as Doorbell.
+    [[nodiscard]] int descriptor();
+
+    /// A strand that can go on.
+    void enqueue(Strand& strand) noexcept {
+        ready.push(strand);
+        if (is_armed_) [[unlikely]] {
+            doorbell_->ring();
+        }
+    }
 
     void add(Source& source);
     void remove(Source& source) noexcept;
@@ -83,6 +95,8 @@ private:
     bool look_around() noexcept;
     void look_after() noexcept;
     [[nodiscard]] std::int64_t collect_events();
+    [[nodiscard]] std::int64_t until_next_timer(std::int64_t limit_ns) noexcept;
+    void arm_doorbell();
     /// Until a strand is ready. False: nothing could wake one.
     [[nodiscard]] bool wait();
     [[nodiscard]] std::string deadlock_text() const;
@@ -95,6 +109,8 @@ private:
     /// A thread has requested a stop.
     std::atomic<bool> foreign_stop_{false};
     std::atomic<std::thread::id> thread_{}; ///< The one in `run` or `poll`.
+    std::unique_ptr<Doorbell> doorbell_;    ///< Null: nobody has asked for a descriptor.
+    bool is_armed_ = false; ///< The descriptor is to become readable for whatever comes.
     int passes_ = 0;
     bool is_stop_expected_ = false; ///< From outside, during `run`.
 };

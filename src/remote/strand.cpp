@@ -56,7 +56,7 @@ Strand& start_strand(SchedulerState& of, std::coroutine_handle<> root, std::stop
     strand.scope->add();
     ++of.running_count;
     of.strands.push_back(std::move(made));
-    of.ready.push(strand);
+    of.enqueue(strand);
     return strand;
 }
 
@@ -92,7 +92,7 @@ void require_joinable(const Strand* strand) {
 }
 
 void Strand::make_ready() noexcept {
-    scheduler->ready.push(*this);
+    scheduler->enqueue(*this);
 }
 
 void Strand::end(std::exception_ptr of_root) noexcept {

@@ -39,6 +39,10 @@ const Calls<Scheduler>& scheduler_calls() {
          [](Scheduler& s) {
              static_cast<void>(s.stop_token());
          }},
+        {"Scheduler::descriptor", Kind::acts,
+         [](Scheduler& s) {
+             static_cast<void>(s.descriptor());
+         }},
         {"Scheduler::size", Kind::asks,
          [](Scheduler& s) {
              static_cast<void>(s.size());
