@@ -22,6 +22,7 @@
 #include <corymb/multicast.hpp>
 #include <corymb/multicast_model.hpp>
 #include <corymb/noise.hpp>
+#include <corymb/object_group.hpp>
 #include <corymb/operation.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/packed.hpp>

@@ -25,6 +25,8 @@ public:
     void let_go(std::uint32_t slot) noexcept;
     /// Throws Errc::invalid_argument.
     void remove(const RemoteId& id);
+    /// The mark of the ranks' group.
+    [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
     [[nodiscard]] bool is_own(const RemoteId& id) const noexcept {
         return id.rank == rank_ && id.group == group_;
     }

@@ -16,6 +16,7 @@
 #include "remote/scheduler_state.hpp"
 #include "remote/source.hpp"
 
+#include <corymb/detail/object_group.hpp>
 #include <corymb/mailbox.hpp>
 #include <corymb/remote.hpp>
 
@@ -74,6 +75,9 @@ struct RemoteState final : Source {
     Mailbox box;
     Scheduler scheduler;
     ObjectTable objects;
+    /// Members of groups of objects that this rank has met, by home and number.
+    std::map<std::pair<Rank, std::uint32_t>, Members> members;
+    std::uint32_t next_group = 0;
 
 private:
     /// A call that has not ended. Its name has the index and the generation.

@@ -31,6 +31,7 @@ PUBLIC_HEADERS = {
     "multicast_model.hpp": "src/multicast",
     "arrival.hpp": "src/remote",
     "finish.hpp": "src/remote",
+    "object_group.hpp": "src/remote",
     "remote.hpp": "src/remote",
     "remote_error.hpp": "src/remote",
     "remote_object.hpp": "src/remote",

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "remote/among.hpp"
 #include "remote/refusal.hpp"
 
 #include <corymb/remote.hpp>
@@ -9,7 +10,6 @@
 #include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <functional>
 #include <gtest/gtest.h>
 #include <new>
 #include <numeric>
@@ -23,18 +23,6 @@ namespace corymb {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// Each rank is a thread; `main(rank)` gives its task.
-void among(int size, const std::function<Task<>(Rank)>& main, const RemoteOptions& options = {}) {
-    RemoteGroup group(size, options);
-    std::vector<std::jthread> threads;
-    for (Rank rank = 0; rank < size; ++rank) {
-        threads.emplace_back([&group, &main, rank] {
-            RemoteRank own = group.join(rank);
-            own.run(main(rank));
-        });
-    }
-}
 
 int twice(int value) {
     return 2 * value;
