@@ -39,7 +39,12 @@ class CORYMB_EXPORT FinishScope final : public Scope {
 public:
     explicit FinishScope(Strand& own) noexcept
         : strand_(&own), outer_(std::exchange(own.inner, this)) {}
-    ~FinishScope() { strand_->inner = outer_; }
+    ~FinishScope() {
+        strand_->inner = outer_;
+        if (has_untaken()) [[unlikely]] {
+            pass_on_untaken();
+        }
+    }
 
     /// An exception of the scope's own task.
     void note(const std::exception_ptr& thrown) noexcept { note_thrown(thrown); }
@@ -63,6 +68,9 @@ private:
             strand_->make_ready();
         }
     }
+    /// Strands that are held longer than this lives: if nobody takes what they have thrown, the
+    /// scheduler gets it.
+    void pass_on_untaken() noexcept;
     Strand* strand_;
     Scope* outer_;
     bool is_awaited_ = false;

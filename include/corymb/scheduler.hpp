@@ -116,6 +116,7 @@ public:
     /// another one; Errc::invalid_argument inside a task.
     template <class T>
     T run(Task<T> main, const std::stop_token& stop = {}) {
+        require_can_run();
         Spawned<T> spawned = spawn(std::move(main));
         drive(*spawned.strand_, stop);
         const detail::HeldStrand ended(*std::exchange(spawned.strand_, nullptr));
@@ -154,6 +155,8 @@ private:
     friend struct detail::SchedulerAccess;
     /// Throws Errc::invalid_argument as every call of this handle.
     [[nodiscard]] detail::SchedulerState& state() const;
+    /// Throws Errc::invalid_argument inside a task.
+    void require_can_run() const;
     /// Throws, if `of_main` or another exception is there that no task has taken.
     void throw_others(std::exception_ptr of_main);
     void drive(detail::Strand& main, const std::stop_token& stop);

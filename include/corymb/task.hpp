@@ -140,7 +140,7 @@ template <class T>
 class TaskPromise final : public TaskPromiseBase {
 public:
     Task<T> get_return_object() noexcept;
-    template <class V>
+    template <class V = T>
         requires std::convertible_to<V&&, T>
     void return_value(V&& value) {
         outcome.set_value(std::forward<V>(value));
@@ -162,7 +162,31 @@ public:
     TaskOutcome<void> outcome;
 };
 
-struct TaskAccess;
+/// Starts a strand with a task as its root.
+struct TaskAccess {
+    /// Throws Errc::invalid_argument for no task, and for one that has run.
+    template <class T>
+    static Strand& start(SchedulerState& of, Task<T>& task, std::stop_token token, bool is_held) {
+        const auto root = task.coroutine_;
+        require_not_started(root);
+        Strand& strand = start_strand(of, root, std::move(token), is_held);
+        root.promise().strand = &strand;
+        task.coroutine_ = nullptr;
+        return strand;
+    }
+    template <class P>
+    static void require_not_started(std::coroutine_handle<P> task) {
+        if (!task || task.promise().strand != nullptr) [[unlikely]] {
+            refuse_no_task();
+        }
+    }
+    /// The outcome of a strand whose root is a Task<T>.
+    template <class T>
+    static TaskOutcome<T>& outcome(const Strand& strand) noexcept {
+        using Handle = std::coroutine_handle<TaskPromise<T>>;
+        return Handle::from_address(strand.root.address()).promise().outcome;
+    }
+};
 
 } // namespace detail
 
@@ -202,13 +226,17 @@ public:
     [[nodiscard]] bool valid() const noexcept { return coroutine_ != nullptr; }
 
     /// Runs the task as a part of the awaiting one; gives its result or throws its exception.
+    /// Throws Errc::invalid_argument for no task, and for one that was awaited already.
     auto operator co_await() && noexcept { return Await{coroutine_}; }
 
 private:
     struct Await {
         std::coroutine_handle<promise_type> awaited;
 
-        static constexpr bool await_ready() noexcept { return false; }
+        [[nodiscard]] bool await_ready() const {
+            detail::TaskAccess::require_not_started(awaited);
+            return false;
+        }
         template <detail::TaskPromiseOf P>
         void await_suspend(std::coroutine_handle<P> awaiting) noexcept {
             detail::Strand& own = *awaiting.promise().strand;
@@ -237,26 +265,5 @@ Task<T> detail::TaskPromise<T>::get_return_object() noexcept {
 inline Task<void> detail::TaskPromise<void>::get_return_object() noexcept {
     return Task<void>(std::coroutine_handle<TaskPromise>::from_promise(*this));
 }
-
-namespace detail {
-/// Starts a strand with a task as its root.
-struct TaskAccess {
-    /// Throws Errc::invalid_argument for no task.
-    template <class T>
-    static Strand& start(SchedulerState& of, Task<T>& task, std::stop_token token, bool is_held) {
-        const auto root = task.coroutine_;
-        Strand& strand = start_strand(of, root, std::move(token), is_held);
-        root.promise().strand = &strand;
-        task.coroutine_ = nullptr;
-        return strand;
-    }
-    /// The outcome of a strand whose root is a Task<T>.
-    template <class T>
-    static TaskOutcome<T>& outcome(const Strand& strand) noexcept {
-        using Handle = std::coroutine_handle<TaskPromise<T>>;
-        return Handle::from_address(strand.root.address()).promise().outcome;
-    }
-};
-} // namespace detail
 
 } // namespace corymb

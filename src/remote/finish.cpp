@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "remote/scheduler_state.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/finish.hpp>
 
@@ -51,6 +53,16 @@ void detail::throw_all(std::vector<std::exception_ptr> all) {
         std::rethrow_exception(all.front());
     }
     throw TaskErrors(std::move(all));
+}
+
+void detail::FinishScope::pass_on_untaken() noexcept {
+    SchedulerState& scheduler = *strand_->scheduler;
+    for (const auto& strand : scheduler.strands) {
+        if (strand->scope == this) {
+            strand->scope = &scheduler;
+            scheduler.add_untaken();
+        }
+    }
 }
 
 void detail::FinishScope::note_thrown(const std::exception_ptr& thrown) noexcept {

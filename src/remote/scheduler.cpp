@@ -23,6 +23,11 @@ detail::SchedulerState& Scheduler::state() const {
     return *state_;
 }
 
+void Scheduler::require_can_run() const {
+    static_cast<void>(state());
+    detail::require_no_task_here();
+}
+
 void Scheduler::drive(detail::Strand& main, const std::stop_token& stop) {
     const detail::InCall<detail::SchedulerState> call(state());
     call->run(main, stop);

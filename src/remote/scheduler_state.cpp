@@ -29,10 +29,7 @@ thread_local SchedulerState* current = nullptr;
 class SchedulerState::RunningHere {
 public:
     explicit RunningHere(SchedulerState& state) : state_(&state) {
-        if (current != nullptr) {
-            throw Error(Errc::invalid_argument,
-                        "a task may not run a scheduler: await the task, or spawn it");
-        }
+        require_no_task_here();
         current = &state;
         state.thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     }
@@ -50,6 +47,13 @@ public:
 private:
     SchedulerState* state_;
 };
+
+void require_no_task_here() {
+    if (current != nullptr) {
+        throw Error(Errc::invalid_argument,
+                    "a task may not run a scheduler: await the task, or spawn it");
+    }
+}
 
 Strand& running_strand() {
     if (current == nullptr || current->running == nullptr) {
@@ -276,13 +280,19 @@ void SchedulerState::note_foreign_stop() noexcept {
 
 void SchedulerState::abandon_all() noexcept {
     ready.clear();
-    // Each end may end handles on others.
-    const auto goes_on = [](const auto& strand) {
-        return !strand->is_over;
-    };
-    for (auto found = strands.begin();
-         (found = std::ranges::find_if(strands, goes_on)) != strands.end();) {
-        (*found)->abandon();
+    // Each end may end handles on others, which changes the places of some.
+    for (bool has_found = true; has_found;) {
+        has_found = false;
+        for (std::size_t i = 0; i < strands.size();) {
+            Strand* const strand = strands[i].get();
+            if (!strand->is_over) {
+                has_found = true;
+                strand->abandon();
+            }
+            if (i < strands.size() && strands[i].get() == strand) {
+                ++i; // Somebody holds it.
+            }
+        }
     }
     running_count = 0;
     ended.clear();

@@ -115,6 +115,8 @@ private:
     bool is_stop_expected_ = false; ///< From outside, during `run`.
 };
 
+/// Throws Errc::invalid_argument where a scheduler runs on this thread.
+void require_no_task_here();
 /// The `place` of the scheduler that runs on this thread. Throws Errc::invalid_argument.
 [[nodiscard]] RemoteState& running_place();
 

@@ -4,6 +4,7 @@
 
 #include <corymb/error.hpp>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -38,12 +39,13 @@ Strand::~Strand() {
     }
 }
 
+void refuse_no_task() {
+    throw Error(Errc::invalid_argument, "there is no task: it was moved from, awaited or "
+                                        "spawned already");
+}
+
 Strand& start_strand(SchedulerState& of, std::coroutine_handle<> root, std::stop_token token,
                      bool is_held) {
-    if (!root) {
-        throw Error(Errc::invalid_argument, "there is no task: it was moved from, awaited or "
-                                            "spawned already");
-    }
     make_room(of.strands, of.strands.size() + 1);
     make_room(of.ended, of.strands.size() + 1);
     of.ready.make_room(of.strands.size() + 1);
@@ -72,9 +74,15 @@ void let_go(Strand& strand) noexcept {
         return;
     }
     if (thrown != nullptr) {
-        scheduler->keep_error(thrown);
+        strand.scope->end_untaken(thrown);
     }
     scheduler->forget(strand).reset();
+}
+
+void forget_thrown(Strand& strand) noexcept {
+    if (std::exchange(strand.thrown, nullptr) != nullptr && strand.scheduler != nullptr) {
+        strand.scope->end_untaken(nullptr);
+    }
 }
 
 void require_joinable(const Strand* strand) {
@@ -108,7 +116,10 @@ void Strand::end(std::exception_ptr of_root) noexcept {
     }
     Scope& told = *scope;
     if (is_held) {
-        thrown = is_error ? of_root : nullptr;
+        if (is_error) {
+            thrown = of_root;
+            told.add_untaken();
+        }
         told.end_one(nullptr);
     } else {
         scheduler->ended.push_back(scheduler->forget(*this));
@@ -120,11 +131,9 @@ void Strand::abandon() noexcept {
     on_stop.reset();
     suspension = nullptr;
     is_over = true;
+    const std::unique_ptr<Strand> own = is_held ? nullptr : scheduler->forget(*this);
     if (root) {
-        std::exchange(root, nullptr).destroy();
-    }
-    if (!is_held) {
-        scheduler->forget(*this).reset();
+        std::exchange(root, nullptr).destroy(); // A handle on the strand in it ends the strand.
     }
 }
 
@@ -145,6 +154,13 @@ void Strand::OnStop::operator()() const noexcept {
 void Suspension::refuse_stopped(const char* what) {
     throw Error(Errc::interrupted,
                 std::string("the task was asked to stop; it waited, or was about to, for ") + what);
+}
+
+void Scope::end_untaken(const std::exception_ptr& thrown) noexcept {
+    --untaken_;
+    if (thrown != nullptr) {
+        note_thrown(thrown);
+    }
 }
 
 void Scope::end_one(const std::exception_ptr& thrown) noexcept {

@@ -70,11 +70,15 @@ struct CORYMB_EXPORT Strand {
     std::optional<std::stop_callback<OnStop>> on_stop;
 };
 
-/// Takes the root over. Throws Errc::invalid_argument for no coroutine.
+/// Throws Errc::invalid_argument: there is no task, or it has run.
+[[noreturn]] CORYMB_EXPORT void refuse_no_task();
+/// Takes the root over, which has not run.
 [[nodiscard]] CORYMB_EXPORT Strand& start_strand(SchedulerState& of, std::coroutine_handle<> root,
                                                  std::stop_token token, bool is_held);
 /// Nobody holds the strand any more. If nobody has taken what it has thrown, its scope gets that.
 CORYMB_EXPORT void let_go(Strand& strand) noexcept;
+/// The outcome of a strand that is over has been taken.
+CORYMB_EXPORT void forget_thrown(Strand& strand) noexcept;
 /// Lets go of a strand whose outcome has been taken.
 class HeldStrand {
 public:
@@ -82,7 +86,7 @@ public:
     HeldStrand(const HeldStrand&) = delete;
     HeldStrand& operator=(const HeldStrand&) = delete;
     ~HeldStrand() {
-        strand_->thrown = nullptr;
+        forget_thrown(*strand_);
         let_go(*strand_);
     }
     [[nodiscard]] Strand& operator*() const noexcept { return *strand_; }
@@ -107,9 +111,15 @@ public:
         if (of.is_stopped()) [[unlikely]] {
             refuse_stopped(what);
         }
-        strand_ = &of;
-        of.suspension = this;
-        of.suspend(at, what);
+        enter(of, at, what);
+    }
+    /// As `begin`, after something was begun that only the end of this wait takes back. A stop that
+    /// has come meanwhile ends the wait at once.
+    void begin_always(Strand& of, std::coroutine_handle<> at, const char* what) noexcept {
+        enter(of, at, what);
+        if (of.is_stopped()) [[unlikely]] {
+            stop();
+        }
     }
     /// What the strand has waited for is there. The derived class has let go of it before.
     void wake() noexcept {
@@ -140,6 +150,11 @@ protected:
     [[nodiscard]] Strand& strand() const noexcept { return *strand_; }
 
 private:
+    void enter(Strand& of, std::coroutine_handle<> at, const char* what) noexcept {
+        strand_ = &of;
+        of.suspension = this;
+        of.suspend(at, what);
+    }
     Strand* strand_ = nullptr; ///< Null: it does not wait.
     bool is_stopped_ = false;
 };
@@ -157,7 +172,11 @@ public:
                 queue_->remove(*this);
             }
         }
-        void withdraw() noexcept override { queue_->remove(*this); }
+        void withdraw() noexcept override {
+            if (queue_ != nullptr) { // The queue has gone before the task.
+                queue_->remove(*this);
+            }
+        }
 
     private:
         friend class WaitQueue;
@@ -217,13 +236,20 @@ public:
     void end_one(const std::exception_ptr& thrown) noexcept;
     [[nodiscard]] bool is_over() const noexcept { return running_ == 0; }
 
+    // Strands of the scope that have thrown and are held: who holds them may take the exception.
+    void add_untaken() noexcept { ++untaken_; }
+    /// `thrown` is null if it was taken.
+    void end_untaken(const std::exception_ptr& thrown) noexcept;
+
 protected:
     ~Scope() = default;
+    [[nodiscard]] bool has_untaken() const noexcept { return untaken_ != 0; }
 
 private:
     virtual void note_thrown(const std::exception_ptr& thrown) noexcept = 0;
     virtual void note_over() noexcept = 0;
     std::size_t running_ = 0;
+    std::size_t untaken_ = 0;
 };
 
 } // namespace detail
