@@ -114,25 +114,6 @@ struct CallOfMaking {
     }
 };
 
-template <class M>
-struct MethodOf;
-template <class C, class R, class... P>
-struct MethodOf<R (C::*)(P...)> {
-    using Result = R;
-};
-template <class C, class R, class... P>
-struct MethodOf<R (C::*)(P...) const> {
-    using Result = R;
-};
-template <class C, class R, class... P>
-struct MethodOf<R (C::*)(P...) noexcept> {
-    using Result = R;
-};
-template <class C, class R, class... P>
-struct MethodOf<R (C::*)(P...) const noexcept> {
-    using Result = R;
-};
-
 } // namespace detail
 
 /// A pointer to an object on some rank. A value: may be copied, compared, stored, and sent in
@@ -157,14 +138,16 @@ public:
     /// For co_await: calls a method as `at` calls a function: r.call<&T::method>(arguments...).
     /// Throws as `at`, and Errc::invalid_argument if there is no such object.
     template <auto Method, class... Arguments>
+        requires std::is_invocable_v<decltype(Method), T&, detail::Sent<Arguments>...>
     [[nodiscard]] auto call(Arguments&&... arguments) const {
-        using Result = typename detail::MethodOf<decltype(Method)>::Result;
+        using Result = std::invoke_result_t<decltype(Method), T&, detail::Sent<Arguments>...>;
         using What = MethodCall<Method, Arguments...>;
         return detail::CallAwait<typename detail::ResultOf<Result>::Type, What>(
             id_.rank, What(id_, std::forward<Arguments>(arguments)...));
     }
     /// As the function `tell`.
     template <auto Method, class... Arguments>
+        requires std::is_invocable_v<decltype(Method), T&, detail::Sent<Arguments>...>
     [[nodiscard]] auto tell(Arguments&&... arguments) const {
         using What = MethodCall<Method, Arguments...>;
         return detail::TellAwait<What>(id_.rank, What(id_, std::forward<Arguments>(arguments)...),
@@ -172,6 +155,7 @@ public:
     }
     /// As the function `post`.
     template <auto Method, class... Arguments>
+        requires std::is_invocable_v<decltype(Method), T&, detail::Sent<Arguments>...>
     [[nodiscard]] auto post(Arguments&&... arguments) const {
         using What = MethodCall<Method, Arguments...>;
         return detail::TellAwait<What>(id_.rank, What(id_, std::forward<Arguments>(arguments)...),

@@ -96,6 +96,7 @@ void MailboxState::succeed() {
                         "make the group with ring or nvp",
                     {rank});
     }
+    is_successor = true;
     box_->spot.retract();
     const auto& post = group->post;
     for (std::size_t source = 0; source < in_.size(); ++source) {

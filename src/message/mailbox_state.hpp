@@ -89,6 +89,7 @@ struct MailboxState {
     const Rank rank;
     const bool is_srbp;
     const bool is_nvp;
+    bool is_successor = false; ///< Another member had the rank before.
     OneUser user{"mailbox"};
     bool is_probing = false; ///< A callback of `probe` is running.
     bool is_filling = false; ///< A callback of `send_in_place` is running.

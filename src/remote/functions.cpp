@@ -5,13 +5,15 @@
 #include <corymb/error.hpp>
 #include <corymb/remote_object.hpp>
 
+#include <algorithm>
 #include <atomic>
-#include <cstring>
+#include <cstddef>
 #include <map>
 #include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace corymb::detail {
 
@@ -128,11 +130,28 @@ Upcast::~Upcast() {
     }
 }
 
-Upcast::Convert find_upcast(const std::type_info& from, const std::type_info& to) {
+void* upcast_object(void* object, const std::type_info& from, const std::type_info& to) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    const auto found = all.upcasts.find({from.name(), to.name()});
-    return found == all.upcasts.end() ? nullptr : found->second;
+    // Breadth first, since a pointer may have been converted in several steps.
+    std::vector<std::pair<std::string, void*>> reached{{from.name(), object}};
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        const auto [name, as_this] = reached[i];
+        for (auto up = all.upcasts.lower_bound({name, ""});
+             up != all.upcasts.end() && up->first.first == name; ++up) {
+            const std::string& base = up->first.second;
+            if (std::ranges::find(reached, base, &std::pair<std::string, void*>::first) !=
+                reached.end()) {
+                continue;
+            }
+            void* const as_base = up->second(as_this);
+            if (base == to.name()) {
+                return as_base;
+            }
+            reached.emplace_back(base, as_base);
+        }
+    }
+    return nullptr;
 }
 
 } // namespace corymb::detail

@@ -35,8 +35,9 @@ private:
 
 /// Throws an exception of the type that has this name; null: none is registered.
 [[nodiscard]] ExceptionEntry::Throw find_exception(const std::string& name);
-/// Null: no pointer was ever converted so.
-[[nodiscard]] Upcast::Convert find_upcast(const std::type_info& from, const std::type_info& to);
+/// The object, a `from`, as a `to`. Null: no pointer was ever converted so, in one step or more.
+[[nodiscard]] void* upcast_object(void* object, const std::type_info& from,
+                                  const std::type_info& to);
 
 /// A type's name as people write it.
 [[nodiscard]] std::string readable(const char* type_name);

@@ -56,12 +56,11 @@ void* ObjectTable::use(const RemoteId& id, const std::type_info& type) {
     Place& found = place(id);
     void* object = found.object;
     if (*found.type != type) {
-        const Upcast::Convert convert = find_upcast(*found.type, type);
-        if (convert == nullptr) {
+        object = upcast_object(object, *found.type, type);
+        if (object == nullptr) {
             refuse("the pointer is to a " + readable(found.type->name()) + ", not to a " +
                    readable(type.name()));
         }
-        object = convert(object);
     }
     ++found.uses;
     return object;

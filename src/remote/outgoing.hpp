@@ -27,7 +27,8 @@ public:
         return !queues_.empty() && queues_.contains(to);
     }
     void push(Rank to, Message message) { queues_[to].push_back(std::move(message)); }
-    /// Sends what there is room for. `lose(rank, exception)` for a rank that takes nothing more.
+    /// Sends what there is room for. `lose(rank, exception)` for a rank that takes nothing more,
+    /// which drops what is for it.
     template <class Lose>
     void flush(Mailbox& box, const Lose& lose) {
         for (auto queue = queues_.begin(); queue != queues_.end();) {
@@ -38,13 +39,12 @@ public:
             } catch (...) {
                 why = std::current_exception();
             }
-            const Rank to = queue->first;
             if (why != nullptr) {
-                drop(queue->second, why);
-            }
-            queue = queue->second.empty() ? queues_.erase(queue) : std::next(queue);
-            if (why != nullptr) {
+                const Rank to = queue->first;
+                ++queue;
                 lose(to, why);
+            } else {
+                queue = queue->second.empty() ? queues_.erase(queue) : std::next(queue);
             }
         }
     }

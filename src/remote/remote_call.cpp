@@ -16,6 +16,12 @@ void RemoteReader::refuse_short(std::size_t wanted) const {
                                     " are expected; both ranks must use the same types");
 }
 
+void RemoteWriter::refuse_wrong_size() {
+    throw Error(Errc::invalid_argument,
+                "RemoteCodec::write has put more or fewer bytes than RemoteCodec::size has "
+                "counted; mend the codec of the argument or result");
+}
+
 namespace detail {
 
 RemoteState& remote_state(const Strand& of) {
@@ -55,7 +61,7 @@ void AnswerAwait::start(Strand& own, std::coroutine_handle<> at, const RemoteFun
     }
     state_ = &remote_state(own);
     call_ = state_->begin_call(to_, {this, nullptr}, function, bytes, write, nullptr).call;
-    begin(own, at, "the answer of a rank");
+    begin_always(own, at, "the answer of a rank");
 }
 
 void AnswerAwait::settle(RemoteReader& answer) noexcept {
@@ -84,8 +90,8 @@ void AnswerAwait::withdraw() noexcept {
 }
 
 PostAwait::~PostAwait() {
-    if (is_waiting()) {
-        withdraw();
+    if (is_waiting()) { // The rank leaves: its scopes go, too.
+        state_->drop_sending(*this, call_);
     }
 }
 
@@ -102,10 +108,13 @@ bool PostAwait::start(Strand& own, const RemoteFunction& function, std::size_t b
 }
 
 void PostAwait::suspend(Strand& own, std::coroutine_handle<> at) {
-    begin(own, at, "room for a message to a rank");
+    begin_always(own, at, "room for a message to a rank");
 }
 
 void PostAwait::settle(std::exception_ptr failure) noexcept {
+    if (failure != nullptr) {
+        state_->end_unsent(call_);
+    }
     failure_ = std::move(failure);
     wake();
 }

@@ -30,6 +30,13 @@ RemoteState::RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uin
       objects(box.rank(), group_mark), over_(static_cast<std::size_t>(box.size())),
       is_lost_(static_cast<std::size_t>(box.size())),
       knows_(static_cast<std::size_t>(box.size()), !is_shared) {
+    if (MailboxAccess::state(box).is_successor) {
+        throw Error(Errc::invalid_argument,
+                    "rank " + std::to_string(box.rank()) +
+                        " has left this group already, and the others may have calls and pointers "
+                        "to what it was; make a new group",
+                    {box.rank()});
+    }
     knows_[static_cast<std::size_t>(box.rank())] = true;
     turns().place = this;
     turns().add(*this);
@@ -46,7 +53,7 @@ SchedulerState& RemoteState::turns() noexcept {
 
 std::uint32_t RemoteState::take_call(Rank to, const Ending& ending) {
     if (free_ == begun_.size()) {
-        if (begun_.size() > Begun::index_most) {
+        if (begun_.size() >= Reply::nobody) {
             throw Error(Errc::invalid_argument, "too many calls of this rank are under way");
         }
         begun_.emplace_back();
@@ -57,27 +64,16 @@ std::uint32_t RemoteState::take_call(Rank to, const Ending& ending) {
     free_ = begun.next_free;
     begun.to = to;
     begun.ending = ending;
-    return begun.generation << Begun::index_bits | index;
+    return index;
 }
 
 RemoteState::Begun* RemoteState::find_call(std::uint32_t call, Rank of) noexcept {
-    const std::uint32_t index = call & Begun::index_most;
-    if (index >= begun_.size()) {
-        return nullptr;
-    }
-    Begun& begun = begun_[index];
-    const bool is_it = begun.to == of && begun.generation == call >> Begun::index_bits;
-    return is_it ? &begun : nullptr;
+    return call < begun_.size() && begun_[call].to == of ? &begun_[call] : nullptr;
 }
 
 void RemoteState::forget_call(std::uint32_t call) noexcept {
-    const std::uint32_t index = call & Begun::index_most;
-    Begun& begun = begun_[index];
-    begun.to = -1;
-    begun.ending = {};
-    begun.generation = begun.generation == Begun::generation_most ? 0 : begun.generation + 1;
-    begun.next_free = free_;
-    free_ = index;
+    begun_[call] = {-1, {}, free_};
+    free_ = call;
 }
 
 RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
@@ -103,7 +99,7 @@ RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
         if (header.call != Reply::nobody) {
             forget_call(header.call);
         }
-        throw;
+        std::rethrow_exception(reason_of(to, std::current_exception()));
     }
     if (ending.counts != nullptr) {
         ending.counts->add();
@@ -112,21 +108,32 @@ RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
 }
 
 void RemoteState::stop_call(std::uint32_t call) noexcept {
-    Begun& begun = begun_[call & Begun::index_most];
-    const Rank to = begun.to;
-    forget_call(call);
+    begun_[call].ending = {};
     try {
         CallHeader header;
         header.kind = CallHeader::stop;
         header.call = call;
-        send(to, header);
+        send(begun_[call].to, header);
     } catch (...) { // The rank has gone, or there is no memory: the call goes on.
     }
 }
 
 void RemoteState::stop_sending(const PostAwait& waits, std::uint32_t call) noexcept {
-    if (outgoing_.stop(waits) && call != Reply::nobody) { // It will never run.
-        Scope* const counts = begun_[call & Begun::index_most].ending.counts;
+    if (outgoing_.stop(waits)) {
+        end_unsent(call);
+    }
+}
+
+void RemoteState::drop_sending(const PostAwait& waits, std::uint32_t call) noexcept {
+    if (call != Reply::nobody) {
+        begun_[call].ending = {};
+    }
+    static_cast<void>(outgoing_.stop(waits));
+}
+
+void RemoteState::end_unsent(std::uint32_t call) noexcept {
+    if (call != Reply::nobody) {
+        Scope* const counts = begun_[call].ending.counts;
         forget_call(call);
         counts->end_one(nullptr);
     }
@@ -169,6 +176,7 @@ bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
         RemoteWriter writer(room);
         writer.put(&header, sizeof header);
         write(writer);
+        writer.require_full();
         return whole;
     };
     if (whole <= box.message_bytes() && !outgoing_.has(to) && box.send_in_place(to, whole, fill))
@@ -191,7 +199,10 @@ void RemoteState::send_answer(const Reply& reply, std::size_t bytes, const Reply
     note_served(reply);
     try {
         send(reply.to(), header, bytes, write);
-    } catch (const Error&) { // The caller has gone.
+    } catch (const Error&) {
+        if (!box.has_left(reply.to())) { // Else nobody waits any more.
+            throw;
+        }
     }
 }
 
@@ -258,9 +269,28 @@ void RemoteState::look_after() noexcept {
     }
     for (Rank rank = 0; rank < box.size(); ++rank) {
         if (!is_lost_[static_cast<std::size_t>(rank)] && rank != box.rank() && box.has_left(rank)) {
-            static_cast<void>(look()); // What it has sent before.
+            take_in_last();
             lose(rank, departure_of(rank));
         }
+    }
+}
+
+void RemoteState::take_in_last() noexcept {
+    const auto looks = static_cast<std::size_t>(box.size()) *
+                       (MailboxAccess::state(box).group->options.capacity /
+                            static_cast<std::size_t>(remote::tuning::requests_of_a_look.value()) +
+                        1); // Each takes in the messages of one rank at least.
+    for (std::size_t i = 0; i < looks && look(); ++i) {
+    }
+}
+
+std::exception_ptr RemoteState::reason_of(Rank to, const std::exception_ptr& thrown) noexcept {
+    try {
+        std::rethrow_exception(thrown);
+    } catch (const Error& error) {
+        return error.code() != Errc::team_broken && box.has_left(to) ? departure_of(to) : thrown;
+    } catch (...) {
+        return thrown;
     }
 }
 
@@ -389,15 +419,17 @@ void RemoteState::wake_at_end() noexcept {
     }
 }
 
-void RemoteState::lose(Rank gone, const std::exception_ptr& why) noexcept {
+void RemoteState::lose(Rank gone, const std::exception_ptr& thrown) noexcept {
+    const std::exception_ptr why = reason_of(gone, thrown);
     is_lost_[static_cast<std::size_t>(gone)] = true;
     outgoing_.drop(gone, why);
     partial_.erase(gone);
     for (std::size_t index = 0; index < begun_.size(); ++index) {
-        if (begun_[index].to == gone) {
-            const auto call =
-                begun_[index].generation << Begun::index_bits | static_cast<std::uint32_t>(index);
-            end_call(call, gone, nullptr, why);
+        end_call(static_cast<std::uint32_t>(index), gone, nullptr, why);
+    }
+    for (auto& [call, stop] : served_) { // Its callers wait no more.
+        if (call.first == gone) {
+            stop.request_stop();
         }
     }
     wake_at_end();

@@ -56,6 +56,10 @@ struct RemoteState final : Source {
     void stop_call(std::uint32_t call) noexcept;
     /// The caller waits no more for room.
     void stop_sending(const PostAwait& waits, std::uint32_t call) noexcept;
+    /// As stop_sending, when the scope of the caller may have gone.
+    void drop_sending(const PostAwait& waits, std::uint32_t call) noexcept;
+    /// The request of a call was never sent: its scope does not wait for it.
+    void end_unsent(std::uint32_t call) noexcept;
 
     // The called side.
     void send_answer(const Reply& reply, std::size_t bytes, const Reply::Writes& write);
@@ -80,13 +84,10 @@ struct RemoteState final : Source {
     std::uint32_t next_group = 0;
 
 private:
-    /// A call that has not ended. Its name has the index and the generation.
+    /// A call that was not answered. Its place names it. A caller that waits no more leaves the
+    /// place taken until the answer comes, which would be that of another call otherwise.
     struct Begun {
-        static constexpr unsigned index_bits = 20;
-        static constexpr std::uint32_t index_most = (1U << index_bits) - 1;
-        static constexpr std::uint32_t generation_most = (1U << (32 - index_bits)) - 2;
         Rank to = -1; ///< -1: the place is free.
-        std::uint32_t generation = 0;
         Ending ending;
         std::uint32_t next_free = 0;
     };
@@ -112,7 +113,11 @@ private:
     void receive(Rank from, std::span<const std::byte> message);
     void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
     void run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept;
-    void lose(Rank gone, const std::exception_ptr& why) noexcept;
+    /// What a call of a rank throws that takes nothing more, for what its mailbox has thrown.
+    [[nodiscard]] std::exception_ptr reason_of(Rank to, const std::exception_ptr& thrown) noexcept;
+    /// All that a rank that has left or ended has sent.
+    void take_in_last() noexcept;
+    void lose(Rank gone, const std::exception_ptr& thrown) noexcept;
     [[nodiscard]] bool is_end() const noexcept;
     void wake_at_end() noexcept;
 

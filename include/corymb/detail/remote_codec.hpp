@@ -44,14 +44,25 @@ private:
 class RemoteWriter {
 public:
     explicit RemoteWriter(std::span<std::byte> to) noexcept : rest_(to) {}
-    void put(const void* from, std::size_t bytes) noexcept {
+    /// Throws Errc::invalid_argument if that is more than was counted.
+    void put(const void* from, std::size_t bytes) {
+        if (bytes > rest_.size()) [[unlikely]] {
+            refuse_wrong_size();
+        }
         if (bytes != 0) {
             std::memcpy(rest_.data(), from, bytes);
         }
         rest_ = rest_.subspan(bytes);
     }
+    /// Throws Errc::invalid_argument if more was counted.
+    void require_full() const {
+        if (!rest_.empty()) [[unlikely]] {
+            refuse_wrong_size();
+        }
+    }
 
 private:
+    [[noreturn]] CORYMB_EXPORT static void refuse_wrong_size();
     std::span<std::byte> rest_;
 };
 
@@ -67,7 +78,7 @@ struct RemoteCodec {
         "values of this type do not travel as their bytes: specialise RemoteCodec for it");
     static_assert(detail::moves_as_bytes<T>());
     static constexpr std::size_t size(const T& /*value*/) noexcept { return sizeof(T); }
-    static void write(RemoteWriter& to, const T& value) noexcept { to.put(&value, sizeof value); }
+    static void write(RemoteWriter& to, const T& value) { to.put(&value, sizeof value); }
     static T read(RemoteReader& from) {
         alignas(T) std::byte room[sizeof(T)];
         std::memcpy(room, from.take(sizeof(T)).data(), sizeof(T));
@@ -82,7 +93,7 @@ struct RowCodec {
     static std::size_t size(const Row& row) noexcept {
         return sizeof(std::uint64_t) + row.size() * sizeof(Element);
     }
-    static void write(RemoteWriter& to, const Row& row) noexcept {
+    static void write(RemoteWriter& to, const Row& row) {
         const std::uint64_t count = row.size();
         to.put(&count, sizeof count);
         to.put(row.data(), row.size() * sizeof(Element));

@@ -112,11 +112,11 @@ template <class T>
 inline constexpr bool is_task<Task<T>> = true;
 template <class T>
 struct ResultOf {
-    using Type = T;
+    using Type = std::remove_cvref_t<T>; ///< What a reference is to travels.
 };
 template <class T>
 struct ResultOf<Task<T>> {
-    using Type = T;
+    using Type = std::remove_cvref_t<T>;
 };
 
 /// Runs a call as a task: it is answered when the task has ended and all that it has spawned.
