@@ -31,6 +31,8 @@ struct YieldAwait {
 class CORYMB_EXPORT TimerAwait final : public Suspension {
 public:
     explicit TimerAwait(std::int64_t due_ns) noexcept : due_ns_(due_ns) {}
+    /// When a wait ends that begins now and lasts so long.
+    [[nodiscard]] static std::int64_t due_after(std::chrono::nanoseconds time) noexcept;
     ~TimerAwait() {
         if (is_waiting()) {
             withdraw();
@@ -63,7 +65,9 @@ inline detail::YieldAwait yield() noexcept {
     return {};
 }
 /// At least so long; how much longer depends on the other tasks. O(log timers).
-CORYMB_EXPORT detail::TimerAwait sleep_for(std::chrono::nanoseconds time);
+inline detail::TimerAwait sleep_for(std::chrono::nanoseconds time) {
+    return detail::TimerAwait(detail::TimerAwait::due_after(time));
+}
 inline detail::TimerAwait sleep_until(std::chrono::steady_clock::time_point time) {
     return detail::TimerAwait(
         std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());

@@ -80,8 +80,9 @@ BuildMark look_up() {
 } // namespace
 
 const BuildMark& own_build() {
-    static const BuildMark own = look_up();
-    return own;
+    static const auto* const own =
+        new BuildMark(look_up()); // The library destroys nothing at exit.
+    return *own;
 }
 
 } // namespace corymb::detail

@@ -9,8 +9,6 @@
 #include <cstdlib>
 #include <cxxabi.h>
 #include <memory>
-#include <new>
-#include <stdexcept>
 #include <typeinfo>
 
 namespace corymb {
@@ -20,23 +18,6 @@ UnknownRemoteException::UnknownRemoteException(const std::string& text, std::str
     : std::runtime_error(text), type_name_(std::move(type_name)), rank_(rank) {}
 
 namespace detail {
-
-namespace {
-
-// Those of the standard library that have a text and no other value.
-const RemoteException<std::logic_error> logic_error;
-const RemoteException<std::domain_error> domain_error;
-const RemoteException<std::invalid_argument> invalid_argument;
-const RemoteException<std::length_error> length_error;
-const RemoteException<std::out_of_range> out_of_range;
-const RemoteException<std::runtime_error> runtime_error;
-const RemoteException<std::range_error> range_error;
-const RemoteException<std::overflow_error> overflow_error;
-const RemoteException<std::underflow_error> underflow_error;
-const ExceptionEntry bad_alloc(typeid(std::bad_alloc),
-                               [](const std::string& /*text*/) { throw std::bad_alloc(); });
-
-} // namespace
 
 std::string readable(const char* type_name) {
     int status = 0;

@@ -10,7 +10,10 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <typeinfo>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,6 +32,19 @@ std::uint64_t hash_of(const char* text) noexcept {
 
 /// Libraries add to it when they are loaded, so it exists before the first of them and for ever.
 struct Registry {
+    /// Knows the exceptions of the standard library that have a text and no other value.
+    Registry() {
+        add<std::logic_error, std::domain_error, std::invalid_argument, std::length_error,
+            std::out_of_range, std::runtime_error, std::range_error, std::overflow_error,
+            std::underflow_error>();
+        exceptions.emplace(typeid(std::bad_alloc).name(),
+                           [](const std::string& /*text*/) { throw std::bad_alloc(); });
+    }
+    template <class... E>
+    void add() {
+        (exceptions.emplace(typeid(E).name(), [](const std::string& text) { throw E(text); }), ...);
+    }
+
     std::mutex mutex;
     std::unordered_multimap<std::uint64_t, const RemoteFunction*> functions;
     std::multimap<std::string, ExceptionEntry::Throw> exceptions;

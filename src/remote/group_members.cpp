@@ -11,20 +11,6 @@
 
 namespace corymb::detail {
 
-namespace {
-
-/// At the home of a group.
-std::vector<RemoteId> give_members(const GroupId& group) {
-    const Members known = known_members(group);
-    if (known == nullptr) {
-        throw Error(Errc::invalid_argument,
-                    "rank " + std::to_string(here()) + " knows no such group of objects");
-    }
-    return *known;
-}
-
-} // namespace
-
 GroupId keep_members(std::vector<RemoteId> members) {
     RemoteState& own = remote_state_here();
     for (const RemoteId& member : members) {
@@ -51,14 +37,13 @@ void learn_members(const GroupId& group, Members members) {
     remote_state_here().members.insert_or_assign({group.home, group.number}, std::move(members));
 }
 
-Task<Members> members_of(GroupId group) {
-    if (Members known = known_members(group)) {
-        co_return known;
+std::vector<RemoteId> give_members(const GroupId& group) {
+    const Members known = known_members(group);
+    if (known == nullptr) {
+        throw Error(Errc::invalid_argument,
+                    "rank " + std::to_string(here()) + " knows no such group of objects");
     }
-    auto fetched = std::make_shared<const std::vector<RemoteId>>(
-        co_await at<&give_members>(group.home, group));
-    learn_members(group, fetched);
-    co_return fetched;
+    return *known;
 }
 
 void refuse_no_members() {

@@ -16,8 +16,8 @@ void detail::TimerAwait::withdraw() noexcept {
     strand().scheduler->timers.remove(*this);
 }
 
-detail::TimerAwait this_task::sleep_for(std::chrono::nanoseconds time) {
-    return detail::TimerAwait(now_ns() + bounded_ns(time));
+std::int64_t detail::TimerAwait::due_after(std::chrono::nanoseconds time) noexcept {
+    return now_ns() + bounded_ns(time);
 }
 
 } // namespace corymb

@@ -44,8 +44,20 @@ using Members = std::shared_ptr<const std::vector<RemoteId>>;
 /// other ranks.
 [[nodiscard]] CORYMB_EXPORT Members known_members(const GroupId& group);
 CORYMB_EXPORT void learn_members(const GroupId& group, Members members);
-/// The members; asks the group's home for them if need be.
-[[nodiscard]] CORYMB_EXPORT Task<Members> members_of(GroupId group);
+/// At the home of a group. Throws Errc::invalid_argument for one that is not known.
+[[nodiscard]] CORYMB_EXPORT std::vector<RemoteId> give_members(const GroupId& group);
+/// The members; asks the group's home for them if need be. A template, so that the program
+/// registers the function that is called: the library has nothing that is destroyed at exit.
+template <class Id>
+Task<Members> members_of(Id group) {
+    if (Members known = known_members(group)) {
+        co_return known;
+    }
+    auto fetched = std::make_shared<const std::vector<RemoteId>>(
+        co_await at<&give_members>(group.home, group));
+    learn_members(group, fetched);
+    co_return fetched;
+}
 [[noreturn]] CORYMB_EXPORT void refuse_no_members();
 
 template <class T, auto Method>
