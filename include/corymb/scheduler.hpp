@@ -120,9 +120,8 @@ public:
         Spawned<T> spawned = spawn(std::move(main));
         drive(*spawned.strand_, stop);
         const detail::HeldStrand ended(*std::exchange(spawned.strand_, nullptr));
-        auto& outcome = detail::TaskAccess::outcome<T>(*ended);
-        throw_others(outcome.thrown());
-        return outcome.take();
+        throw_others((*ended).thrown);
+        return detail::TaskAccess::outcome<T>(*ended).take();
     }
     /// Begins a task, which has its first turn in the next `run` or `poll`. It is asked to stop
     /// with all others, or by `stop` alone. Throws Errc::invalid_argument for no task.
@@ -157,7 +156,8 @@ private:
     [[nodiscard]] detail::SchedulerState& state() const;
     /// Throws Errc::invalid_argument inside a task.
     void require_can_run() const;
-    /// Throws, if `of_main` or another exception is there that no task has taken.
+    /// Throws, if `of_main` or another exception is there that no task has taken. An interruption
+    /// of the main task is none.
     void throw_others(std::exception_ptr of_main);
     void drive(detail::Strand& main, const std::stop_token& stop);
     std::unique_ptr<detail::SchedulerState, void (*)(detail::SchedulerState*)> state_;

@@ -423,7 +423,7 @@ void RemoteState::lose(Rank gone, const std::exception_ptr& thrown) noexcept {
     const std::exception_ptr why = reason_of(gone, thrown);
     is_lost_[static_cast<std::size_t>(gone)] = true;
     outgoing_.drop(gone, why);
-    partial_.erase(gone);
+    // A long message of it stays partial, since parts of it may be there that were not read yet.
     for (std::size_t index = 0; index < begun_.size(); ++index) {
         end_call(static_cast<std::uint32_t>(index), gone, nullptr, why);
     }

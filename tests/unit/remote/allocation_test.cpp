@@ -21,6 +21,10 @@ void* operator new(std::size_t bytes) {
     }
     throw std::bad_alloc();
 }
+void* operator new(std::size_t bytes, const std::nothrow_t& /*says*/) noexcept {
+    allocations.fetch_add(1, std::memory_order_relaxed);
+    return std::malloc(bytes == 0 ? 1 : bytes); // Given back below, too.
+}
 void operator delete(void* place) noexcept {
     std::free(place);
 }

@@ -136,6 +136,34 @@ TEST(RemoteFault, AnswersOfARankThatHasLeftStillCount) {
     }(std::move(calls))));
 }
 
+TEST(RemoteFault, ALongMessageOfARankThatHasLeftIsNotTakenForAnother) {
+    RemoteGroup group(2, {.message_bytes = 32, .capacity = 1});
+    RemoteRank own = group.join(0);
+    {
+        RemoteRank other = group.join(1);
+        other.scheduler().spawn([]() -> Task<> {
+            co_await post(0, [](const std::string&) {}, std::string(1000, 'x'));
+        }());
+        for (int part = 0; part < 3; ++part) {
+            other.scheduler().poll();
+            own.scheduler().poll();
+        }
+        own.scheduler().spawn([]() -> Task<> {
+            for (int i = 0; i < 3; ++i) { // One is on its way, the others wait for room.
+                co_await post(1, [] {});
+            }
+        }());
+        own.scheduler().poll();
+        other.scheduler().request_stop();
+    }
+    EXPECT_EQ(refusal([&] {
+                  while (own.scheduler().poll() != 0) {
+                  }
+              }),
+              Errc::team_broken);
+    EXPECT_EQ(own.scheduler().poll(), 0U);
+}
+
 TEST(RemoteFault, ATellThatWaitsForRoomEndsWithItsRank) {
     RemoteGroup group(2, {.capacity = 1});
     RemoteRank silent = group.join(1);

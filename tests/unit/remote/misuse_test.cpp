@@ -124,6 +124,18 @@ TEST(TaskMisuse, AnUntakenExceptionGoesToTheFinishAroundIt) {
     }());
 }
 
+TEST(TaskMisuse, TheMainTaskThatIsStoppedByAFailureIsNoFailure) {
+    Scheduler scheduler;
+    EXPECT_THROW(scheduler.run([]() -> Task<> {
+        spawn([]() -> Task<> {
+            throw std::range_error("the cause");
+            co_return;
+        }());
+        co_await this_task::sleep_for(1h);
+    }()),
+                 std::range_error);
+}
+
 TEST(TaskMisuse, AHandleMayOutliveTheFinishOfItsTask) {
     Scheduler scheduler;
     EXPECT_THROW(scheduler.run([]() -> Task<> {
