@@ -17,6 +17,8 @@ namespace corymb::detail {
 
 namespace {
 
+constexpr char gnu[] = "GNU"; ///< The name of such notes, with its end.
+
 /// The build ID that the linker gives a program (ld --build-id, the default of most
 /// distributions); empty: it has none.
 std::string build_id() {
@@ -27,6 +29,7 @@ std::string build_id() {
             if (part.p_type != PT_NOTE) {
                 continue;
             }
+            // NOLINTNEXTLINE(performance-no-int-to-ptr): the loader gives numbers.
             const auto* at = reinterpret_cast<const char*>(info->dlpi_addr + part.p_vaddr);
             const char* const end = at + part.p_memsz;
             while (end - at >= static_cast<std::ptrdiff_t>(sizeof(ElfW(Nhdr)))) {
@@ -38,7 +41,7 @@ std::string build_id() {
                 const char* const name = at + sizeof note;
                 const char* const body = name + padded(note.n_namesz);
                 if (note.n_type == NT_GNU_BUILD_ID &&
-                    std::string_view(name, note.n_namesz) == std::string_view("GNU", 4)) {
+                    std::string_view(name, note.n_namesz) == std::string_view(gnu, sizeof gnu)) {
                     found.assign(body, note.n_descsz);
                     return 1;
                 }

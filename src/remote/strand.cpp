@@ -103,7 +103,7 @@ void Strand::make_ready() noexcept {
     scheduler->enqueue(*this);
 }
 
-void Strand::end(std::exception_ptr of_root) noexcept {
+void Strand::end(const std::exception_ptr& of_root) noexcept {
     on_stop.reset();
     is_over = true;
     --scheduler->running_count;

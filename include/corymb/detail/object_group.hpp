@@ -117,7 +117,7 @@ struct Combine {
         return run_on<Result<T, A...>>(f, object, arguments...);
     }
     template <class R>
-    void add(R& sum, R&& behind) {
+    void add(R& sum, std::type_identity_t<R>&& behind) {
         sum = op(std::move(sum), std::move(behind));
     }
 };
@@ -133,7 +133,7 @@ struct Collect {
         co_return all;
     }
     template <class R>
-    void add(R& all, R&& behind) {
+    void add(R& all, std::type_identity_t<R>&& behind) {
         all.insert(all.end(), behind.begin(), behind.end());
     }
 };

@@ -31,8 +31,8 @@ struct CORYMB_EXPORT Strand {
 
     /// Takes part in the scheduler's turns again. Not while it is ready already.
     void make_ready() noexcept;
-    /// The root task has come to its end; `thrown` if by an exception.
-    void end(std::exception_ptr thrown) noexcept;
+    /// The root task has come to its end; `of_root` is what it has thrown, or null.
+    void end(const std::exception_ptr& of_root) noexcept;
     /// The root task ends where it is.
     void abandon() noexcept;
     /// A stop was requested: ends the suspension, if it is one that can be ended.
