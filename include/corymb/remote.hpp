@@ -81,7 +81,8 @@ public:
     /// As MailboxGroup::make_descriptor.
     [[nodiscard]] int make_descriptor() const;
     /// Makes this thread `rank`. Calls may have been sent to it already. Throws as
-    /// MailboxGroup::join.
+    /// MailboxGroup::join, and Errc::invalid_argument if the rank has left the group: pointers and
+    /// calls of others would mean what it was.
     [[nodiscard]] RemoteRank join(Rank rank);
     [[nodiscard]] int size() const;
 

@@ -30,14 +30,19 @@ Failure failure_of(const std::exception_ptr& thrown) {
     Failure failure;
     try {
         std::rethrow_exception(thrown);
-    } catch (const Error& error) {
-        failure = {Failure::Kind::error, static_cast<std::uint32_t>(error.code()), error.ranks(),
-                   typeid(error).name(), error.what()};
     } catch (const std::exception& error) {
         failure.type_name = typeid(error).name();
         failure.text = error.what();
-        failure.kind = find_exception(failure.type_name) == nullptr ? Failure::Kind::foreign
-                                                                    : Failure::Kind::registered;
+        const auto* const own = dynamic_cast<const Error*>(&error);
+        if (find_exception(failure.type_name) != nullptr) { // Also a type of the user's.
+            failure.kind = Failure::Kind::registered;
+        } else if (own != nullptr) {
+            failure.kind = Failure::Kind::error;
+            failure.code = static_cast<std::uint32_t>(own->code());
+            failure.ranks = own->ranks();
+        } else {
+            failure.kind = Failure::Kind::foreign;
+        }
     } catch (...) {
         const std::type_info* const type = abi::__cxa_current_exception_type();
         failure.type_name = type == nullptr ? "" : type->name();

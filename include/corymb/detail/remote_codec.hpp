@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arguments and results of remote calls as bytes. Trivially copyable types are their bytes; strings
-// and vectors of such types have their length in front. Other types need a RemoteCodec of their
-// own.
+// Arguments and results of remote calls as bytes. Trivially copyable types are their bytes. Strings
+// and vectors have their length in front. Pairs, tuples and optionals are their parts. Other types
+// need a RemoteCodec of their own.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -68,9 +69,11 @@ private:
 
 /// How values of type T travel. A specialisation has
 ///
-///     static std::size_t size(const T&);             The bytes that `write` puts.
+///     static std::size_t size(const T&);             The bytes that `write` puts, exactly.
 ///     static void write(RemoteWriter&, const T&);
 ///     static T read(RemoteReader&);                  Throws for bytes that are no T.
+///
+/// What they throw is the outcome of the call.
 template <class T>
 struct RemoteCodec {
     static_assert(
@@ -133,6 +136,72 @@ template <class T>
     requires std::is_trivially_copyable_v<T>
 struct RemoteCodec<std::vector<T>> : detail::RowCodec<std::vector<T>, T> {
     static_assert(!std::is_same_v<T, bool>, "a vector of bool has no bytes: send bytes");
+};
+template <class T>
+    requires(!std::is_trivially_copyable_v<T>)
+struct RemoteCodec<std::vector<T>> {
+    static std::size_t size(const std::vector<T>& row) {
+        std::size_t bytes = sizeof(std::uint64_t);
+        for (const T& element : row) {
+            bytes += RemoteCodec<T>::size(element);
+        }
+        return bytes;
+    }
+    static void write(RemoteWriter& to, const std::vector<T>& row) {
+        RemoteCodec<std::uint64_t>::write(to, row.size());
+        for (const T& element : row) {
+            RemoteCodec<T>::write(to, element);
+        }
+    }
+    static std::vector<T> read(RemoteReader& from) {
+        std::vector<T> row;
+        for (auto left = RemoteCodec<std::uint64_t>::read(from); left != 0; --left) {
+            row.push_back(RemoteCodec<T>::read(from));
+        }
+        return row;
+    }
+};
+template <class T>
+    requires(!std::is_trivially_copyable_v<T>)
+struct RemoteCodec<std::optional<T>> {
+    static std::size_t size(const std::optional<T>& value) {
+        return sizeof(bool) + (value.has_value() ? RemoteCodec<T>::size(*value) : 0);
+    }
+    static void write(RemoteWriter& to, const std::optional<T>& value) {
+        RemoteCodec<bool>::write(to, value.has_value());
+        if (value.has_value()) {
+            RemoteCodec<T>::write(to, *value);
+        }
+    }
+    static std::optional<T> read(RemoteReader& from) {
+        std::optional<T> value;
+        if (RemoteCodec<bool>::read(from)) {
+            value.emplace(RemoteCodec<T>::read(from));
+        }
+        return value;
+    }
+};
+template <class A, class B>
+struct RemoteCodec<std::pair<A, B>> {
+    static std::size_t size(const std::pair<A, B>& value) {
+        return detail::size_of_all(value.first, value.second);
+    }
+    static void write(RemoteWriter& to, const std::pair<A, B>& value) {
+        detail::write_all(to, value.first, value.second);
+    }
+    static std::pair<A, B> read(RemoteReader& from) {
+        return std::pair<A, B>{RemoteCodec<A>::read(from), RemoteCodec<B>::read(from)};
+    }
+};
+template <class... T>
+struct RemoteCodec<std::tuple<T...>> {
+    static std::size_t size(const std::tuple<T...>& value) {
+        return std::apply([](const T&... part) { return detail::size_of_all(part...); }, value);
+    }
+    static void write(RemoteWriter& to, const std::tuple<T...>& value) {
+        std::apply([&to](const T&... part) { detail::write_all(to, part...); }, value);
+    }
+    static std::tuple<T...> read(RemoteReader& from) { return detail::read_all<T...>(from); }
 };
 
 } // namespace corymb

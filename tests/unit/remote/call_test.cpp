@@ -13,9 +13,11 @@
 #include <gtest/gtest.h>
 #include <new>
 #include <numeric>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -76,6 +78,17 @@ TEST(RemoteCall, CarriesStringsAndVectorsOfAnyLength) {
               },
               {.message_bytes = message_bytes});
     }
+}
+
+TEST(RemoteCall, CarriesWhatIsMadeOfStrings) {
+    using Row = std::vector<std::string>;
+    using All = std::tuple<Row, std::pair<int, std::string>, std::optional<std::string>,
+                           std::optional<Row>, std::tuple<std::tuple<long>>>;
+    among(2, [](Rank rank) -> Task<> {
+        const All all{{"one", "", std::string(500, 'x')}, {7, "seven"}, "eight", {}, {{9}}};
+        const All back = co_await at(1 - rank, [](All given) { return given; }, all);
+        EXPECT_EQ(back, all);
+    });
 }
 
 Task<int> fall(int depth) {
@@ -159,6 +172,10 @@ struct Registered : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 const RemoteException<Registered> registered_travels;
+struct OwnError : Error {
+    explicit OwnError(const std::string& text) : Error(Errc::io, text) {}
+};
+const RemoteException<OwnError> own_error_travels;
 struct Unregistered : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
@@ -171,6 +188,12 @@ TEST(RemoteCall, ExceptionsOfTheUserTravelIfRegistered) {
             ADD_FAILURE() << "nothing thrown";
         } catch (const Registered& error) {
             EXPECT_STREQ(error.what(), "known");
+        }
+        try {
+            co_await at(other, [] { throw OwnError("an Error"); });
+            ADD_FAILURE() << "nothing thrown";
+        } catch (const OwnError& error) {
+            EXPECT_STREQ(error.what(), "an Error");
         }
         try {
             co_await at(other, [] { throw Unregistered("why"); });
