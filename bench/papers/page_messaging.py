@@ -84,13 +84,14 @@ def xeon_rows(xeon: Data) -> list[Row]:
     return [
         Row("appendix: protocols on the Xeon E7, all to one", "a picture without numbers",
             at_end("gather"), verdict([gather["srbp"][-1] > gather["nvp"][-1]]), how, command,
-            "the slides say that the counter of SRBP congests. The model does not yet charge for "
-            "one word that many change."),
+            "the slides say that the counter of SRBP congests. The model of this machine has no "
+            "price for one word that many change."),
         Row("appendix: collectives on the Xeon E7", "they grow with the logarithm of the cores",
             f"{', '.join(f'{p} {growth[p]:.1f}' for p in PROTOCOLS)} times from 2 to {last} ranks; "
             f"the logarithm {logarithm:.1f}",
             verdict([growth[p] <= 2 * logarithm for p in ("nvp", "srbp")]), how, command,
-            "they grow more than twice as much."),
+            "they grow more than twice as much. Between two ranks NVP looks at one ring, so that "
+            "its step from 2 to 4 ranks is large."),
         Row("appendix: polling on the Xeon E7", "a line for 32 peers, or one word",
             f"from 2 to {last} ranks {', '.join(f'{probe[p]:.1f} times {p}' for p in PROTOCOLS)}",
             verdict([probe["nvp"] <= 4, probe["srbp"] <= 1.1]), how, command,
