@@ -11,7 +11,7 @@
 // Protocol: that of EventCount::park with every step done for all event counts: announce in all,
 // look, sleep while each word is as it was announced, look again, take all announcements back.
 // Anybody may wake: no waker is named. Where the kernel cannot sleep on several words, the thread
-// sleeps on the first one, for `nap_ns` at most, and looks.
+// sleeps on the first one, for `tuning::nap_ns` at most, and looks.
 //
 // Order: F1 of EventCount, for each of them.
 //
@@ -21,6 +21,7 @@
 #pragma once
 
 #include "channel/event_count.hpp"
+#include "channel/tuning.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -32,9 +33,6 @@ namespace corymb::channel {
 template <class Env>
 class EventCounts {
 public:
-    /// Longest sleep where the kernel cannot sleep on several words.
-    static constexpr std::int64_t nap_ns = 100'000;
-
     void clear() noexcept {
         own_.clear();
         shared_.clear();
@@ -106,7 +104,8 @@ private:
         if (words_.size() == 1) {
             own_.front()->sleep(words_.front().expected, timeout_ns);
         } else if (!Env::futex_wait_any(words_, timeout_ns)) {
-            own_.front()->sleep(words_.front().expected, std::min(timeout_ns, nap_ns));
+            own_.front()->sleep(words_.front().expected,
+                                std::min(timeout_ns, tuning::nap_ns.value()));
         }
     }
 

@@ -97,4 +97,9 @@ CORYMB_TUNED Tuned<std::int64_t> urgent_from_ns{"channel/visits/urgent_from_ns",
 /// Looks between two urgent visits.
 CORYMB_TUNED Tuned<int> looks_per_visit{"channel/visits/looks_per_visit", 16, 1, Origin::reasoned};
 
+/// The longest sleep of a thread that waits for several event counts where the kernel sleeps on one
+/// word only. Reasoning: two sleeps and their wake-ups, so that such a thread is awake for a small
+/// part of its time. Too small: it only looks. Too large: messages wait for the end of the sleep.
+CORYMB_TUNED Tuned<std::int64_t> nap_ns{"channel/waits/nap_ns", 100'000, 1'000, Origin::reasoned};
+
 } // namespace corymb::channel::tuning

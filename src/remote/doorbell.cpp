@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/doorbell.hpp"
 
+#include "base/blocked_signals.hpp"
+#include "channel/tuning.hpp"
+
 #include <corymb/error.hpp>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
-#include <pthread.h>
-#include <signal.h>
 #include <string>
 #include <sys/eventfd.h>
 #include <system_error>
@@ -28,26 +29,10 @@ int new_descriptor() {
     return made;
 }
 
-/// No signal of the program is delivered to threads that are made meanwhile.
-class SignalsStay {
-public:
-    SignalsStay() noexcept {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_SETMASK, &all, &before_);
-    }
-    SignalsStay(const SignalsStay&) = delete;
-    SignalsStay& operator=(const SignalsStay&) = delete;
-    ~SignalsStay() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
-private:
-    sigset_t before_{};
-};
-
 } // namespace
 
 Doorbell::Doorbell() : ring_(new_descriptor()) {
-    const SignalsStay stay;
+    const BlockedSignals blocked;
     watcher_ = std::thread([this] { watch(); });
 }
 
@@ -100,8 +85,8 @@ void Doorbell::watch() {
         lock.unlock();
         if (!Env::futex_wait_any(words, timeout_ns)) {
             const auto& first = words.front();
-            Env::futex_wait(*first.word, first.expected, std::min(timeout_ns, Events::nap_ns),
-                            first.reach);
+            Env::futex_wait(*first.word, first.expected,
+                            std::min(timeout_ns, channel::tuning::nap_ns.value()), first.reach);
         }
         lock.lock();
         if (is_armed_ && words_.back().expected == words.back().expected) {
