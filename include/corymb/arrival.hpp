@@ -41,6 +41,8 @@ private:
     virtual void look_after() = 0;
     /// The event count in which the thread sleeps: EventCount<StandardEnv>.
     [[nodiscard]] virtual void* events() noexcept = 0;
+    /// The group's WaiterCpus.
+    [[nodiscard]] virtual void* cpus() noexcept = 0;
     void enter(Strand& own, std::coroutine_handle<> at);
     void end(std::exception_ptr thrown) noexcept;
     void withdraw() noexcept override;
@@ -59,6 +61,7 @@ private:
     [[nodiscard]] bool is_there() override;
     void look_after() override;
     [[nodiscard]] void* events() noexcept override;
+    [[nodiscard]] void* cpus() noexcept override;
     Mailbox* box_;
 };
 
@@ -72,6 +75,7 @@ private:
     [[nodiscard]] bool is_there() override;
     void look_after() override {}
     [[nodiscard]] void* events() noexcept override;
+    [[nodiscard]] void* cpus() noexcept override;
     MulticastToken* token_;
 };
 

@@ -119,7 +119,7 @@ template <class T>
 /// be there several times. If one cannot be made, the others are destroyed.
 template <class T, class... Arguments>
 [[nodiscard]] Task<ObjectGroup<T>> create_group(std::vector<Rank> on, Arguments... arguments) {
-    std::vector<Task<Remote<T>>> making;
+    std::vector<Task<>> making;
     std::vector<Remote<T>> made(on.size());
     for (std::size_t i = 0; i < on.size(); ++i) {
         making.push_back(detail::create_into<T>(made[i], on[i], arguments...));

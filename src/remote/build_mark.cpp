@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/build_mark.hpp"
 
+#include "base/sha256.hpp"
+
 #include <corymb/version.hpp>
 
 #include <cstddef>
@@ -62,21 +64,14 @@ std::string path_of_program() {
 }
 
 BuildMark look_up() {
-    BuildMark found{0xcbf2'9ce4'8422'2325U, path_of_program()};
-    const auto mix = [&found](std::string_view bytes) {
-        for (const char byte : bytes) { // FNV-1a
-            found.mark = (found.mark ^ static_cast<unsigned char>(byte)) * 0x100'0000'01b3U;
-        }
-    };
-    const std::string id = build_id();
-    mix(id);
-    mix(version());
+    std::string id = build_id();
     if (id.empty()) { // Then its file has to do.
         struct stat status{};
         ::stat("/proc/self/exe", &status);
-        mix(fmt::format("{} {}", status.st_size, status.st_mtime));
+        id = fmt::format("{} {}", status.st_size, status.st_mtime);
     }
-    found.program += fmt::format(" (build {:016x})", found.mark);
+    BuildMark found{sha256_hex(id + version()), path_of_program()};
+    found.program += " (build " + found.mark.substr(0, 16) + ")";
     return found;
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 namespace corymb::detail {
 
 /// Tells the builds of programs apart: the names of functions mean the same in one build only.
 struct BuildMark {
-    std::uint64_t mark = 0;
+    std::string mark;    ///< A hash.
     std::string program; ///< Its path, and the number of its build, for people.
 };
 

@@ -39,6 +39,10 @@ public:
         return events != nullptr;
     }
 
+    [[nodiscard]] channel::WaiterCpus* cpus() noexcept override {
+        return static_cast<channel::WaiterCpus*>(wait_->cpus());
+    }
+
 private:
     template <class Look>
     void look_with(const Look& look) noexcept {
@@ -112,6 +116,15 @@ void CompletionAwait::await_resume() const {
 void* CompletionAwait::events() noexcept {
     MulticastMember* const member = MulticastAccess::member(*token_);
     return member == nullptr ? nullptr : &member->shared->core.spot(member->position);
+}
+
+void* ArrivalAwait::cpus() noexcept {
+    return &MailboxAccess::state(*box_).group->cpus;
+}
+
+void* CompletionAwait::cpus() noexcept {
+    MulticastMember* const member = MulticastAccess::member(*token_);
+    return member == nullptr ? nullptr : member->shared->waiting.cpus;
 }
 
 } // namespace corymb::detail

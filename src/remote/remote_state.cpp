@@ -51,31 +51,6 @@ SchedulerState& RemoteState::turns() noexcept {
     return SchedulerAccess::state(scheduler);
 }
 
-std::uint32_t RemoteState::take_call(Rank to, const Ending& ending) {
-    if (free_ == begun_.size()) {
-        if (begun_.size() >= Reply::nobody) {
-            throw Error(Errc::invalid_argument, "too many calls of this rank are under way");
-        }
-        begun_.emplace_back();
-        begun_.back().next_free = static_cast<std::uint32_t>(begun_.size());
-    }
-    const std::uint32_t index = free_;
-    Begun& begun = begun_[index];
-    free_ = begun.next_free;
-    begun.to = to;
-    begun.ending = ending;
-    return index;
-}
-
-RemoteState::Begun* RemoteState::find_call(std::uint32_t call, Rank of) noexcept {
-    return call < begun_.size() && begun_[call].to == of ? &begun_[call] : nullptr;
-}
-
-void RemoteState::forget_call(std::uint32_t call) noexcept {
-    begun_[call] = {-1, {}, free_};
-    free_ = call;
-}
-
 RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
                                              const RemoteFunction& function, std::size_t bytes,
                                              const Reply::Writes& write, PostAwait* until_sent) {
@@ -90,14 +65,14 @@ RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
     CallHeader header;
     header.function = function.id();
     if (ending.waits != nullptr || ending.counts != nullptr) {
-        header.call = take_call(to, ending);
+        header.call = calls_.add(to, ending);
     }
     Started started{header.call, false};
     try {
         started.is_sent = send(to, header, bytes, write, until_sent);
     } catch (...) {
         if (header.call != Reply::nobody) {
-            forget_call(header.call);
+            calls_.take_back(header.call);
         }
         std::rethrow_exception(reason_of(to, std::current_exception()));
     }
@@ -108,12 +83,12 @@ RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
 }
 
 void RemoteState::stop_call(std::uint32_t call) noexcept {
-    begun_[call].ending = {};
+    calls_.neglect(call);
     try {
         CallHeader header;
         header.kind = CallHeader::stop;
         header.call = call;
-        send(begun_[call].to, header);
+        send(calls_.to(call), header);
     } catch (...) { // The rank has gone, or there is no memory: the call goes on.
     }
 }
@@ -126,16 +101,14 @@ void RemoteState::stop_sending(const PostAwait& waits, std::uint32_t call) noexc
 
 void RemoteState::drop_sending(const PostAwait& waits, std::uint32_t call) noexcept {
     if (call != Reply::nobody) {
-        begun_[call].ending = {};
+        calls_.neglect(call);
     }
     static_cast<void>(outgoing_.stop(waits));
 }
 
 void RemoteState::end_unsent(std::uint32_t call) noexcept {
     if (call != Reply::nobody) {
-        Scope* const counts = begun_[call].ending.counts;
-        forget_call(call);
-        counts->end_one(nullptr);
+        calls_.take_back(call).counts->end_one(nullptr);
     }
 }
 
@@ -151,7 +124,7 @@ void RemoteState::greet(Rank to) {
 }
 
 void RemoteState::meet(Rank other, RemoteReader& hello) {
-    const auto mark = RemoteCodec<std::uint64_t>::read(hello);
+    const auto mark = RemoteCodec<std::string>::read(hello);
     const auto program = RemoteCodec<std::string>::read(hello);
     if (mark != own_build().mark) {
         foreign_[other] = "rank " + std::to_string(box.rank()) + " runs " + own_build().program +
@@ -188,7 +161,6 @@ bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
     static_cast<void>(fill(message.bytes));
     message.waits = until_sent;
     outgoing_.push(to, std::move(message));
-    is_queued_ = true;
     return false;
 }
 
@@ -242,14 +214,15 @@ void RemoteState::note_served(const Reply& reply) noexcept {
 }
 
 bool RemoteState::look() noexcept {
-    if (is_queued_) [[unlikely]] {
+    if (!outgoing_.is_empty()) [[unlikely]] {
         outgoing_.flush(box, [this](Rank to, const std::exception_ptr& why) { lose(to, why); });
-        is_queued_ = !outgoing_.is_empty();
         wake_at_end();
     }
     try {
         const auto take_in = [this](Rank from, std::span<const std::byte> message) {
-            receive(from, message);
+            long_messages_.receive(from, message, [this, from](const auto& header, auto body) {
+                take(from, header, body);
+            });
         };
         return box.probe(take_in,
                          static_cast<std::size_t>(remote::tuning::requests_of_a_look.value())) != 0;
@@ -305,43 +278,18 @@ bool RemoteState::add_events(Events& to) {
     }
 }
 
-void RemoteState::receive(Rank from, std::span<const std::byte> message) {
-    if (!partial_.empty()) [[unlikely]] {
-        if (const auto found = partial_.find(from); found != partial_.end()) {
-            Partial& partial = found->second;
-            partial.body.insert(partial.body.end(), message.begin(), message.end());
-            if (partial.body.size() >= partial.length) {
-                const Partial whole = std::move(partial);
-                partial_.erase(found);
-                take(from, whole.header, whole.body);
-            }
-            return;
-        }
-    }
-    CallHeader header;
-    std::memcpy(&header, message.data(), sizeof header);
-    message = message.subspan(sizeof header);
-    if (header.is_long == 0) [[likely]] {
-        take(from, header, message);
-        return;
-    }
-    std::uint64_t length = 0;
-    std::memcpy(&length, message.data(), sizeof length);
-    message = message.subspan(sizeof length);
-    Partial partial{header, {}, static_cast<std::size_t>(length) - sizeof header};
-    partial.body.reserve(partial.length);
-    partial.body.assign(message.begin(), message.end());
-    partial_.insert_or_assign(from, std::move(partial));
+channel::WaiterCpus* RemoteState::cpus() noexcept {
+    return &MailboxAccess::state(box).group->cpus;
 }
 
 void RemoteState::take(Rank from, const CallHeader& header, std::span<const std::byte> body) {
     RemoteReader reader(body);
     switch (header.kind) {
     case CallHeader::request: run(from, header, reader); break;
-    case CallHeader::answer: end_call(header.call, from, &reader, nullptr); break;
+    case CallHeader::answer: calls_.end(header.call, from, &reader, nullptr); break;
     case CallHeader::failure:
-        end_call(header.call, from, nullptr,
-                 exception_of(RemoteCodec<Failure>::read(reader), from));
+        calls_.end(header.call, from, nullptr,
+                   exception_of(RemoteCodec<Failure>::read(reader), from));
         break;
     case CallHeader::stop:
         if (const auto found = served_.find({from, header.call}); found != served_.end()) {
@@ -366,21 +314,6 @@ void RemoteState::run(Rank from, const CallHeader& header, const RemoteReader& a
         functions_.find(header.function)(request);
     } catch (...) {
         send_failure(request.reply, std::current_exception());
-    }
-}
-
-void RemoteState::end_call(std::uint32_t call, Rank from, RemoteReader* answer,
-                           const std::exception_ptr& failure) noexcept {
-    Begun* const begun = find_call(call, from);
-    if (begun == nullptr) {
-        return; // The caller was asked to stop meanwhile.
-    }
-    const Ending ending = begun->ending;
-    forget_call(call);
-    if (ending.waits != nullptr) {
-        answer != nullptr ? ending.waits->settle(*answer) : ending.waits->settle(failure);
-    } else if (ending.counts != nullptr) {
-        ending.counts->end_one(failure);
     }
 }
 
@@ -410,7 +343,7 @@ bool RemoteState::is_end() const noexcept {
             return false;
         }
     }
-    return !is_queued_;
+    return outgoing_.is_empty();
 }
 
 void RemoteState::wake_at_end() noexcept {
@@ -423,10 +356,7 @@ void RemoteState::lose(Rank gone, const std::exception_ptr& thrown) noexcept {
     const std::exception_ptr why = reason_of(gone, thrown);
     is_lost_[static_cast<std::size_t>(gone)] = true;
     outgoing_.drop(gone, why);
-    // A long message of it stays partial, since parts of it may be there that were not read yet.
-    for (std::size_t index = 0; index < begun_.size(); ++index) {
-        end_call(static_cast<std::uint32_t>(index), gone, nullptr, why);
-    }
+    calls_.end_all(gone, why);
     for (auto& [call, stop] : served_) { // Its callers wait no more.
         if (call.first == gone) {
             stop.request_stop();

@@ -9,8 +9,10 @@
 // the answer of its call, or until its message is on its way; answers are bounded by the calls.
 #pragma once
 
+#include "remote/begun_calls.hpp"
 #include "remote/call_header.hpp"
 #include "remote/functions.hpp"
+#include "remote/long_messages.hpp"
 #include "remote/object_table.hpp"
 #include "remote/outgoing.hpp"
 #include "remote/scheduler_state.hpp"
@@ -40,11 +42,7 @@ struct RemoteState final : Source {
     ~RemoteState();
 
     // The caller's side.
-    /// Who learns of the end of a call; at most one of them.
-    struct Ending {
-        AnswerAwait* waits = nullptr; ///< For the answer.
-        Scope* counts = nullptr;      ///< The call is one of its.
-    };
+    using Ending = BegunCalls::Ending;
     struct Started {
         std::uint32_t call; ///< Reply::nobody: there is no answer.
         bool is_sent;       ///< False: it stands in the queue of the receiver.
@@ -75,6 +73,7 @@ struct RemoteState final : Source {
     bool look() noexcept override;
     void look_after() noexcept override;
     [[nodiscard]] bool add_events(Events& to) override;
+    [[nodiscard]] channel::WaiterCpus* cpus() noexcept override;
 
     Mailbox box;
     Scheduler scheduler;
@@ -84,25 +83,7 @@ struct RemoteState final : Source {
     std::uint32_t next_group = 0;
 
 private:
-    /// A call that was not answered. Its place names it. A caller that waits no more leaves the
-    /// place taken until the answer comes, which would be that of another call otherwise.
-    struct Begun {
-        Rank to = -1; ///< -1: the place is free.
-        Ending ending;
-        std::uint32_t next_free = 0;
-    };
-    struct Partial {
-        CallHeader header;
-        std::vector<std::byte> body;
-        std::size_t length; ///< The whole body's.
-    };
-
     [[nodiscard]] SchedulerState& turns() noexcept;
-    std::uint32_t take_call(Rank to, const Ending& ending);
-    [[nodiscard]] Begun* find_call(std::uint32_t call, Rank of) noexcept;
-    void forget_call(std::uint32_t call) noexcept;
-    void end_call(std::uint32_t call, Rank from, RemoteReader* answer,
-                  const std::exception_ptr& failure) noexcept;
     /// Whether it is sent; else it is queued.
     bool send(Rank to, const CallHeader& header, std::size_t bytes, const Reply::Writes& write,
               PostAwait* until_sent = nullptr);
@@ -110,7 +91,6 @@ private:
     void greet(Rank to);
     void meet(Rank other, RemoteReader& hello);
     void note_served(const Reply& reply) noexcept;
-    void receive(Rank from, std::span<const std::byte> message);
     void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
     void run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept;
     /// What a call of a rank throws that takes nothing more, for what its mailbox has thrown.
@@ -121,12 +101,9 @@ private:
     [[nodiscard]] bool is_end() const noexcept;
     void wake_at_end() noexcept;
 
-    std::vector<Begun> begun_;
-    std::uint32_t free_ = 0; ///< The first free place; the size of `begun_`: none.
+    BegunCalls calls_;
     Outgoing outgoing_;
-    bool is_queued_ = false; ///< Whether `outgoing_` has something.
-    /// Long messages of which parts are missing, by sender.
-    std::map<Rank, Partial> partial_;
+    LongMessages long_messages_;
     /// Tasks that are served, by caller and call.
     std::map<std::pair<Rank, std::uint32_t>, std::stop_source> served_;
     FunctionCache functions_;

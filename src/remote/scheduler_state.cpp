@@ -23,6 +23,12 @@ namespace {
 
 thread_local SchedulerState* current = nullptr;
 
+/// For schedulers that no source tells who else may want their CPUs.
+channel::WaiterCpus& threads_of_process() {
+    static auto* const all = new channel::WaiterCpus;
+    return *all;
+}
+
 } // namespace
 
 /// A call that runs tasks on this thread.
@@ -31,13 +37,12 @@ public:
     explicit RunningHere(SchedulerState& state) : state_(&state) {
         require_no_task_here();
         current = &state;
-        state.thread_.store(std::this_thread::get_id(), std::memory_order_relaxed);
+        state.disarm_doorbell();
     }
     RunningHere(const RunningHere&) = delete;
     RunningHere& operator=(const RunningHere&) = delete;
     ~RunningHere() {
         current = nullptr;
-        state_->thread_.store({}, std::memory_order_relaxed);
         state_->running = nullptr;
         if (std::exchange(state_->main, nullptr) != nullptr && state_->stop.stop_requested()) {
             state_->stop = std::stop_source(); // For the next run.
@@ -47,6 +52,10 @@ public:
 private:
     SchedulerState* state_;
 };
+
+bool SchedulerState::is_running_here() const noexcept {
+    return current == this;
+}
 
 void require_no_task_here() {
     if (current != nullptr) {
@@ -71,7 +80,7 @@ RemoteState& running_place() {
 }
 
 SchedulerState::SchedulerState(const SchedulerOptions& options)
-    : waiting_(options.wait, false, nullptr) {}
+    : waiting_(options.wait, false, &threads_of_process()) {}
 
 SchedulerState::~SchedulerState() {
     abandon_all();
@@ -98,22 +107,28 @@ void SchedulerState::run(Strand& of_run, const std::stop_token& stop_of_run) {
             throw Error(Errc::deadlock, text);
         }
     }
+    if (doorbell_ != nullptr) {
+        doorbell_->ring(); // The next `poll` arms it.
+    }
 }
 
 void SchedulerState::poll() {
     {
         const RunningHere here(*this);
-        if (doorbell_ != nullptr) {
-            is_armed_ = false;
-            doorbell_->disarm();
-            events_.retract();
-        }
         pass();
         if (doorbell_ != nullptr) {
             arm_doorbell();
         }
     }
     throw_errors();
+}
+
+void SchedulerState::disarm_doorbell() noexcept {
+    if (doorbell_ != nullptr) {
+        is_armed_ = false;
+        doorbell_->disarm();
+        events_.retract();
+    }
 }
 
 int SchedulerState::descriptor() {
@@ -153,12 +168,14 @@ std::int64_t SchedulerState::until_next_timer(std::int64_t limit_ns) noexcept {
 
 void SchedulerState::pass() {
     ++passes_;
+    const auto is_due = [this](int every) {
+        return passes_ % static_cast<std::uint32_t>(every) == 0;
+    };
     static_cast<void>(look_around());
-    if (!timers.is_empty() &&
-        (ready.is_empty() || passes_ % remote::tuning::passes_of_a_clock == 0)) {
+    if (!timers.is_empty() && (ready.is_empty() || is_due(remote::tuning::passes_of_a_clock))) {
         timers.wake_due(now_ns());
     }
-    if (passes_ % remote::tuning::passes_of_a_watch == 0) {
+    if (is_due(remote::tuning::passes_of_a_watch)) {
         look_after();
     }
     take_turns();
@@ -247,6 +264,9 @@ void SchedulerState::add(Source& source) {
     make_room(sources_, sources_.size() + 1);
     source.listed_at = sources_.size();
     sources_.push_back(&source);
+    if (channel::WaiterCpus* const cpus = source.cpus()) {
+        waiting_.mates.be_among(*cpus);
+    }
 }
 
 void SchedulerState::remove(Source& source) noexcept {

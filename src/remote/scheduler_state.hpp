@@ -21,7 +21,6 @@
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <thread>
 #include <unordered_map>
 #include <vector>
 
@@ -60,9 +59,8 @@ struct SchedulerState final : Scope {
 
     /// A stop was requested on another thread for one of the strands that can be told so.
     void note_foreign_stop() noexcept;
-    [[nodiscard]] bool is_own_thread() const noexcept {
-        return std::this_thread::get_id() == thread_.load(std::memory_order_relaxed);
-    }
+    /// Whether this thread is in `run` or `poll`.
+    [[nodiscard]] bool is_running_here() const noexcept;
 
     /// All strands end where they are.
     void abandon_all() noexcept;
@@ -97,6 +95,7 @@ private:
     [[nodiscard]] std::int64_t collect_events();
     [[nodiscard]] std::int64_t until_next_timer(std::int64_t limit_ns) noexcept;
     void arm_doorbell();
+    void disarm_doorbell() noexcept;
     /// Until a strand is ready. False: nothing could wake one.
     [[nodiscard]] bool wait();
     [[nodiscard]] std::string deadlock_text() const;
@@ -108,10 +107,9 @@ private:
     Events own_events_; ///< For stops from other threads.
     /// A thread has requested a stop.
     std::atomic<bool> foreign_stop_{false};
-    std::atomic<std::thread::id> thread_{}; ///< The one in `run` or `poll`.
-    std::unique_ptr<Doorbell> doorbell_;    ///< Null: nobody has asked for a descriptor.
-    bool is_armed_ = false; ///< The descriptor is to become readable for whatever comes.
-    int passes_ = 0;
+    std::unique_ptr<Doorbell> doorbell_; ///< Null: nobody has asked for a descriptor.
+    bool is_armed_ = false;         ///< The descriptor is to become readable for whatever comes.
+    std::uint32_t passes_ = 0;      ///< Counts on, and around.
     bool is_stop_expected_ = false; ///< From outside, during `run`.
 };
 

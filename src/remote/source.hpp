@@ -3,6 +3,7 @@
 
 #include "channel/env.hpp"
 #include "channel/event_counts.hpp"
+#include "channel/waiter_cpus.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,10 @@ public:
     using Events = channel::EventCounts<channel::StandardEnv>;
     /// Adds the event counts in which the rank's thread has to sleep. False: nobody would wake it.
     [[nodiscard]] virtual bool add_events(Events& to) = 0;
+
+    /// The threads that it is shared with: they tell each other who waits on which CPU. Null: not
+    /// known.
+    [[nodiscard]] virtual channel::WaiterCpus* cpus() noexcept = 0;
 
     std::size_t listed_at = 0; ///< Invariant: its place among the scheduler's.
 

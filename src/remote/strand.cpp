@@ -144,7 +144,7 @@ void Strand::stop() noexcept {
 }
 
 void Strand::OnStop::operator()() const noexcept {
-    if (strand->scheduler->is_own_thread()) {
+    if (strand->scheduler->is_running_here()) {
         strand->stop();
     } else {
         strand->scheduler->note_foreign_stop();

@@ -11,7 +11,7 @@ namespace corymb::detail {
 /// The requests of one rank of a team, while tasks await some of them.
 class TeamSource final : public Source {
 public:
-    explicit TeamSource(Driver& driver) noexcept : driver_(&driver) {}
+    explicit TeamSource(Driver& driver) noexcept : driver_(&driver), cpus_(driver.cpus()) {}
 
     bool look() noexcept override {
         driver_->look();
@@ -25,12 +25,14 @@ public:
         }
         return of_team != nullptr;
     }
+    [[nodiscard]] channel::WaiterCpus* cpus() noexcept override { return cpus_; }
     [[nodiscard]] Driver& driver() const noexcept { return *driver_; }
 
     std::size_t awaited = 0; ///< Requests that tasks await.
 
 private:
     Driver* driver_;
+    channel::WaiterCpus* cpus_;
 };
 
 } // namespace corymb::detail

@@ -6,6 +6,7 @@
 #include "base/one_user.hpp"
 #include "channel/env.hpp"
 #include "channel/event_count.hpp"
+#include "channel/waiter_cpus.hpp"
 
 #include <corymb/detail/staging.hpp>
 
@@ -75,6 +76,8 @@ public:
     virtual void look() noexcept = 0;
     /// Where the rank's thread sleeps for its team; null if a peer may move without waking it.
     [[nodiscard]] virtual channel::EventCount<channel::StandardEnv>* events() noexcept = 0;
+    /// Who waits on which CPU among the ranks that share memory; null: there is no room for that.
+    [[nodiscard]] virtual channel::WaiterCpus* cpus() noexcept = 0;
     /// Takes back an operation that is not pending.
     virtual void forget(Operation& operation) noexcept = 0;
 

@@ -99,6 +99,14 @@ public:
         }
     }
 
+    [[nodiscard]] channel::WaiterCpus* cpus() noexcept override {
+        try { // Ranks that take turns have no other one.
+            return &channel::WaiterCpus::of(shared_->fabric.arena());
+        } catch (...) {
+            return nullptr;
+        }
+    }
+
     void drain(Operation& given) noexcept override {
         if (given.state != State::pending) {
             return;

@@ -11,6 +11,7 @@
 #include <corymb/task.hpp>
 #include <corymb/this_task.hpp>
 
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -166,7 +167,8 @@ Task<typename Way::template Result<T, A...>> call_own(const std::vector<RemoteId
             result.emplace(co_await at(to, call, given...));
         }
     };
-    std::vector<std::optional<Part>> behind(32); // Halves of at most 2^32 members.
+    const auto halvings = std::bit_width(part.last - part.first) - 1;
+    std::vector<std::optional<Part>> behind(static_cast<std::size_t>(halvings));
     std::optional<Part> own;
     std::size_t halves = 0;
     co_await finish([&]() -> Task<> {
@@ -214,9 +216,8 @@ Task<typename Way::template Result<T, A...>> call_part(GroupPart part, Way way, 
 }
 
 template <class T, class... A>
-Task<Remote<T>> create_into(Remote<T>& made, Rank on, A... arguments) {
+Task<> create_into(Remote<T>& made, Rank on, A... arguments) {
     made = co_await create<T>(on, std::move(arguments)...);
-    co_return made;
 }
 
 template <class T>

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <corymb/detail/remote_call.hpp>
+#include <corymb/error.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <utility>
+#include <vector>
+
+namespace corymb::detail {
+
+/// The calls of a rank that were not answered. A call's place names it. A caller that waits no more
+/// leaves the place taken until the answer comes, which would be that of another call otherwise.
+class BegunCalls {
+public:
+    /// Who learns of the end of a call; at most one of them.
+    struct Ending {
+        AnswerAwait* waits = nullptr; ///< For the answer.
+        Scope* counts = nullptr;      ///< The call is one of its.
+    };
+
+    /// Throws Errc::invalid_argument when too many are under way.
+    [[nodiscard]] std::uint32_t add(Rank to, const Ending& ending) {
+        if (free_ == calls_.size()) {
+            if (calls_.size() >= Reply::nobody) {
+                throw Error(Errc::invalid_argument, "too many calls of this rank are under way");
+            }
+            calls_.emplace_back();
+            calls_.back().next_free = static_cast<std::uint32_t>(calls_.size());
+        }
+        const std::uint32_t call = free_;
+        free_ = calls_[call].next_free;
+        calls_[call] = {to, ending, 0};
+        return call;
+    }
+    [[nodiscard]] Rank to(std::uint32_t call) const noexcept { return calls_[call].to; }
+    /// Nobody learns of its end from here on. Returns who would have.
+    Ending neglect(std::uint32_t call) noexcept {
+        return std::exchange(calls_[call].ending, Ending());
+    }
+    /// Gives the place of a call back. Returns who learns of its end.
+    Ending take_back(std::uint32_t call) noexcept {
+        const Ending ending = calls_[call].ending;
+        calls_[call] = {-1, {}, free_};
+        free_ = call;
+        return ending;
+    }
+    /// Rank `from` has answered, or `failure` says why not. Nothing if it has no such call.
+    void end(std::uint32_t call, Rank from, RemoteReader* answer,
+             const std::exception_ptr& failure) noexcept {
+        if (call >= calls_.size() || calls_[call].to != from) {
+            return;
+        }
+        const Ending ending = take_back(call);
+        if (ending.waits != nullptr) {
+            answer != nullptr ? ending.waits->settle(*answer) : ending.waits->settle(failure);
+        } else if (ending.counts != nullptr) {
+            ending.counts->end_one(failure);
+        }
+    }
+    /// Ends all calls to a rank.
+    void end_all(Rank to, const std::exception_ptr& failure) noexcept {
+        for (std::size_t call = 0; call < calls_.size(); ++call) {
+            end(static_cast<std::uint32_t>(call), to, nullptr, failure);
+        }
+    }
+
+private:
+    struct Call {
+        Rank to = -1; ///< -1: the place is free.
+        Ending ending;
+        std::uint32_t next_free = 0;
+    };
+    std::vector<Call> calls_;
+    std::uint32_t free_ = 0; ///< The first free place; the size of `calls_`: none.
+};
+
+} // namespace corymb::detail
