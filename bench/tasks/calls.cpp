@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank 0 calls rank 1. Between two rounds of calls the same threads pass a word to and fro over two
 // plain lines, for which rank 1 serves a call that lasts as long.
+#include "../threads/case.hpp"
 #include "row.hpp"
 
 #include <corymb/remote.hpp>
 #include <corymb/remote_object.hpp>
-#include <corymb/usable_cpus.hpp>
 
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <pthread.h>
-#include <sched.h>
 #include <thread>
 
 namespace corymb::bench {
@@ -98,38 +96,27 @@ Task<> lead(Times& times) {
     }
 }
 
-/// One CPU a rank, where there are two.
-void pin(int rank) {
-    const auto cpus = usable_cpus();
-    if (cpus.allowed.size() < 2) {
-        return;
-    }
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(static_cast<unsigned>(cpus.allowed[static_cast<std::size_t>(rank)]), &one);
-    ::pthread_setaffinity_np(::pthread_self(), sizeof one, &one);
-}
-
 } // namespace
 
 std::vector<Row> calls() {
     RemoteGroup group(2, {.message_bytes = 120});
     Times times;
-    std::jthread other([&group] {
-        pin(1);
+    const std::vector<int> cpus = placement(2);
+    std::jthread other([&group, &cpus] {
+        bind_this_thread(cpus[1]);
         group.join(1).run([]() -> Task<> {
             co_return;
         }());
     });
-    std::jthread caller([&group, &times] {
-        pin(0);
+    std::jthread caller([&group, &times, &cpus] {
+        bind_this_thread(cpus[0]);
         group.join(0).run(lead(times));
     });
     caller.join();
-    return {row("lines", 2, times.lines),   row("call", 2, times.call),
-            row("call64", 2, times.call64), row("method", 2, times.method),
-            row("task", 2, times.task),     row("own", 1, times.own),
-            row("post", 2, times.post),     row("tell", 2, times.tell)};
+    return {{"lines", 2, quartiles(times.lines)},   {"call", 2, quartiles(times.call)},
+            {"call64", 2, quartiles(times.call64)}, {"method", 2, quartiles(times.method)},
+            {"task", 2, quartiles(times.task)},     {"own", 1, quartiles(times.own)},
+            {"post", 2, quartiles(times.post)},     {"tell", 2, quartiles(times.tell)}};
 }
 
 } // namespace corymb::bench

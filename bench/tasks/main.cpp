@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// corymb-bench-tasks: what tasks cost on one thread, and calls between two. Prints a table, or JSON
-// with --json.
+// corymb-bench-tasks: what tasks cost on one thread, and calls between two. Prints a table, or one
+// JSON object a line with --json.
 //
 //     turn     a task gives the others their turn (yield), among so many tasks
 //     await    a task awaits another one that ends at once
@@ -10,6 +10,7 @@
 //     call     an empty function, `call64` one that takes and gives 64 bytes, `method` one of an
 //              object, `task` one that runs as a task, `own` a call of the rank itself
 //     post     one of many in a row that nobody answers, `tell` one that is acknowledged
+#include "../threads/case.hpp"
 #include "row.hpp"
 
 #include <corymb/scheduler.hpp>
@@ -50,7 +51,7 @@ Row turns(std::size_t tasks) {
         scheduler.run(take_turns(each));
         ns.push_back(ns_since(begin) / static_cast<double>(each * (tasks + 1)));
     }
-    return row("turn", tasks + 1, ns);
+    return {"turn", tasks + 1, quartiles(ns)};
 }
 
 Task<int> one() {
@@ -65,18 +66,6 @@ Task<int> await_many(int count) {
     co_return sum;
 }
 
-Row awaits() {
-    constexpr int count = 1'000'000;
-    std::vector<double> ns;
-    for (int round = 0; round < rounds; ++round) {
-        Scheduler scheduler;
-        const auto begin = Clock::now();
-        scheduler.run(await_many(count));
-        ns.push_back(ns_since(begin) / count);
-    }
-    return row("await", 1, ns);
-}
-
 Task<> spawn_many(int count) {
     for (int i = 0; i < count; ++i) {
         corymb::spawn(one());
@@ -84,16 +73,17 @@ Task<> spawn_many(int count) {
     }
 }
 
-Row spawns() {
-    constexpr int count = 500'000;
+/// `run(count)` is a task that does something `count` times.
+template <class Run>
+Row repeated(const char* what, int count, const Run& run) {
     std::vector<double> ns;
     for (int round = 0; round < rounds; ++round) {
         Scheduler scheduler;
         const auto begin = Clock::now();
-        scheduler.run(spawn_many(count));
+        scheduler.run(run(count));
         ns.push_back(ns_since(begin) / count);
     }
-    return row("spawn", 1, ns);
+    return {what, 1, quartiles(ns)};
 }
 
 Task<> wait_for(corymb::TaskSemaphore& permits) {
@@ -123,33 +113,22 @@ Row suspended(std::size_t tasks) {
         ns.push_back(ns_since(begin) / static_cast<double>(tasks));
         bytes = static_cast<double>(after - before) / static_cast<double>(tasks);
     }
-    Row made = row("suspend", tasks, ns);
-    made.bytes = bytes;
-    return made;
+    return {"suspend", tasks, quartiles(ns), bytes};
 }
 
-void print_json(const std::vector<Row>& rows) {
-    std::printf("{\"schema\": \"corymb.bench.tasks/1\", \"rows\": [");
-    for (const Row& one_row : rows) {
-        std::printf("%s\n  {\"what\": \"%s\", \"tasks\": %zu, \"median_ns\": %.2f, \"low_ns\": "
-                    "%.2f, \"high_ns\": %.2f, \"bytes\": %.0f}",
-                    &one_row == rows.data() ? "" : ",", one_row.what.c_str(), one_row.tasks,
-                    one_row.median_ns, one_row.low_ns, one_row.high_ns, one_row.bytes);
-    }
-    std::printf("\n]}\n");
+void print_json(const Row& row) {
+    std::printf("{\"type\":\"row\",\"op\":\"%s\",\"tasks\":%zu,\"median_ns\":%.2f,"
+                "\"q25_ns\":%.2f,\"q75_ns\":%.2f,\"bytes\":%.0f}\n",
+                row.what.c_str(), row.tasks, row.ns.median, row.ns.q25, row.ns.q75, row.bytes);
 }
 
-void print_table(const std::vector<Row>& rows) {
-    std::printf("%-8s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "low", "high",
-                "bytes a task");
-    for (const Row& one_row : rows) {
-        std::printf("%-8s %9zu %10.1f %8.1f %8.1f", one_row.what.c_str(), one_row.tasks,
-                    one_row.median_ns, one_row.low_ns, one_row.high_ns);
-        if (one_row.bytes > 0) {
-            std::printf(" %12.0f", one_row.bytes);
-        }
-        std::printf("\n");
+void print_line(const Row& row) {
+    std::printf("%-8s %9zu %10.1f %8.1f %8.1f", row.what.c_str(), row.tasks, row.ns.median,
+                row.ns.q25, row.ns.q75);
+    if (row.bytes > 0) {
+        std::printf(" %12.0f", row.bytes);
     }
+    std::printf("\n");
 }
 
 } // namespace
@@ -164,14 +143,23 @@ int main(int argc, char** argv) {
     for (const std::size_t tasks : {1U, 9U, 99U, 999U, 9'999U}) {
         rows.push_back(turns(tasks));
     }
-    rows.push_back(awaits());
-    rows.push_back(spawns());
+    rows.push_back(repeated("await", 1'000'000, await_many));
+    rows.push_back(repeated("spawn", 500'000, spawn_many));
     for (const std::size_t tasks : {1'000U, 1'000'000U}) {
         rows.push_back(suspended(tasks));
     }
-    for (const Row& one_row : calls()) {
-        rows.push_back(one_row);
+    if (allowed_cpus().size() < 2) { // Plain lines wait for each other awake.
+        std::fprintf(stderr, "corymb-bench-tasks: calls are timed where there are two CPUs\n");
+    } else {
+        const auto of_calls = calls();
+        rows.insert(rows.end(), of_calls.begin(), of_calls.end());
     }
-    is_json ? print_json(rows) : print_table(rows);
+    if (!is_json) {
+        std::printf("%-8s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",
+                    "bytes a task");
+    }
+    for (const Row& row : rows) {
+        is_json ? print_json(row) : print_line(row);
+    }
     return 0;
 }

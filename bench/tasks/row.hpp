@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
+#include "../threads/statistics.hpp"
+
 #include <chrono>
 #include <cstddef>
 #include <string>
@@ -18,16 +19,9 @@ inline double ns_since(Clock::time_point begin) {
 struct Row {
     std::string what;
     std::size_t tasks;
-    double median_ns; ///< For one task, turn or call.
-    double low_ns;    ///< The least of the rounds.
-    double high_ns;   ///< The largest of the rounds.
+    Quartiles ns;     ///< The rounds', for one task, turn or call.
     double bytes = 0; ///< Memory of one task; 0: not measured.
 };
-
-inline Row row(const char* what, std::size_t tasks, std::vector<double> ns) {
-    std::sort(ns.begin(), ns.end());
-    return {what, tasks, ns[ns.size() / 2], ns.front(), ns.back()};
-}
 
 /// Calls between two ranks, beside two plain lines between the same threads, in turns.
 [[nodiscard]] std::vector<Row> calls();
