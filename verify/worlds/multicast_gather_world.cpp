@@ -4,46 +4,16 @@
 // may be a member or not, leave, or be forwarded for. The initiator is position 0 and no member.
 #include "explorer/run_worlds.hpp"
 #include "worlds/multicast_group.hpp"
+#include "worlds/multicast_telling.hpp"
 
 namespace {
 
 using namespace corymb::verify;
 enum class Bug : std::uint8_t { none, does_not_wait };
 
-/// The first `Members` positions behind the initiator are members of all calls.
 template <std::uint32_t Size, std::uint32_t Members, std::uint64_t Calls, Tree tree,
           Bug bug = Bug::none>
-struct Telling : Group<Size, 1, tree, true, Back::gather> {
-    static constexpr int threads = static_cast<int>(Members) + 1;
-
-    Telling() {
-        for (std::uint32_t p = 1; p <= Members; ++p) {
-            this->core.join(p);
-        }
-    }
-    void run(int thread) {
-        const auto own = static_cast<std::uint32_t>(thread);
-        if (own != 0) {
-            this->serve(own, Calls);
-            return;
-        }
-        for (std::uint64_t call = 1; call <= Calls; ++call) {
-            const std::uint32_t slot = this->begin(0, call);
-            if (bug != Bug::does_not_wait) {
-                this->wait(0, slot);
-            }
-            for (std::uint32_t p = 1; p <= Members; ++p) {
-                require(this->result[p].read() == call, "it has run before it answers");
-            }
-            this->core.finish(slot);
-        }
-    }
-    void finish() {
-        for (std::uint32_t p = 1; p <= Members; ++p) {
-            require(this->runs[p] == Calls, "each member runs each call once");
-        }
-    }
-};
+using Telling = TellingMembers<Size, Members, Calls, tree, true, Back::gather, bug == Bug::none>;
 
 /// The position of the counter leaves during the calls. It is counted, or not, by everybody.
 template <std::uint64_t Calls>

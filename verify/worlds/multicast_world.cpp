@@ -4,6 +4,7 @@
 // The initiator is position 0 and no member, unless said otherwise.
 #include "explorer/run_worlds.hpp"
 #include "worlds/multicast_group.hpp"
+#include "worlds/multicast_telling.hpp"
 
 #include <array>
 
@@ -12,40 +13,11 @@ namespace {
 using namespace corymb::verify;
 enum class Bug : std::uint8_t { none, does_not_wait, does_not_settle };
 
-/// Everybody but the initiator is a member of all calls, which use one slot.
+/// Everybody but the initiator is a member.
 template <std::uint32_t Size, std::uint64_t Calls, Tree tree, bool skipping = true,
           Bug bug = Bug::none>
-struct Telling : Group<Size, 1, tree, skipping> {
-    static constexpr int threads = static_cast<int>(Size);
-
-    Telling() {
-        for (std::uint32_t p = 1; p < Size; ++p) {
-            this->core.join(p);
-        }
-    }
-    void run(int thread) {
-        const auto own = static_cast<std::uint32_t>(thread);
-        if (own != 0) {
-            this->serve(own, Calls);
-            return;
-        }
-        for (std::uint64_t call = 1; call <= Calls; ++call) {
-            const std::uint32_t slot = this->begin(0, call);
-            if (bug == Bug::none) {
-                this->wait(0, slot);
-            }
-            for (std::uint32_t p = 1; p < Size; ++p) {
-                require(this->result[p].read() == call, "it has run before it answers");
-            }
-            this->core.finish(slot);
-        }
-    }
-    void finish() {
-        for (std::uint32_t p = 1; p < Size; ++p) {
-            require(this->runs[p] == Calls, "each member runs each call once");
-        }
-    }
-};
+using Telling =
+    TellingMembers<Size, Size - 1, Calls, tree, skipping, Back::counters, bug == Bug::none>;
 
 /// The last position reads what the initiator will take away, and leaves during the call.
 template <std::uint32_t Size, Tree tree, std::uint64_t Calls = 1, Bug bug = Bug::none>
