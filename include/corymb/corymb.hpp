@@ -9,6 +9,7 @@
 #include <corymb/carrier.hpp>
 #include <corymb/cluster.hpp>
 #include <corymb/discover.hpp>
+#include <corymb/distributed.hpp>
 #include <corymb/doubts.hpp>
 #include <corymb/elements.hpp>
 #include <corymb/error.hpp>

@@ -26,6 +26,10 @@ struct RemoteId {
     std::uint32_t slot = 0;
     std::uint32_t generation = 0;
     std::uint32_t group = 0; ///< A mark of the group.
+    /// In the generation: the object has a name, `slot` is the hash of the name, and the rest of
+    /// the generation counts the objects that the rank has given this name.
+    static constexpr std::uint32_t named = 0x8000'0000;
+    [[nodiscard]] bool is_named() const noexcept { return (generation & named) != 0; }
     friend auto operator<=>(const RemoteId&, const RemoteId&) = default;
 };
 

@@ -22,14 +22,6 @@ namespace corymb::detail {
 
 namespace {
 
-std::uint64_t hash_of(const char* text) noexcept {
-    std::uint64_t hash = 0xcbf2'9ce4'8422'2325U; // FNV-1a
-    for (; *text != '\0'; ++text) {
-        hash = (hash ^ static_cast<unsigned char>(*text)) * 0x100'0000'01b3U;
-    }
-    return hash;
-}
-
 /// Libraries add to it when they are loaded, so it exists before the first of them and for ever.
 struct Registry {
     /// Knows the exceptions of the standard library that have a text and no other value.
@@ -58,6 +50,14 @@ Registry& registry() {
 }
 
 } // namespace
+
+std::uint64_t hash_of(std::string_view text) noexcept {
+    std::uint64_t hash = 0xcbf2'9ce4'8422'2325U; // FNV-1a
+    for (const char letter : text) {
+        hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100'0000'01b3U;
+    }
+    return hash;
+}
 
 RemoteFunction::RemoteFunction(const std::type_info& named, Invoke run)
     : name_(named.name()), id_(hash_of(name_)), invoke_(run) {

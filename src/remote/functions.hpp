@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <typeinfo>
 
 namespace corymb::detail {
@@ -39,6 +40,8 @@ private:
 [[nodiscard]] void* upcast_object(void* object, const std::type_info& from,
                                   const std::type_info& to);
 
+/// Equal in all processes.
+[[nodiscard]] std::uint64_t hash_of(std::string_view text) noexcept;
 /// A type's name as people write it.
 [[nodiscard]] std::string readable(const char* type_name);
 

@@ -19,6 +19,14 @@ namespace {
 
 } // namespace
 
+ObjectExpected::ObjectExpected(const RemoteId& expected, const std::type_info& type)
+    : Error(Errc::invalid_argument,
+            "rank " + std::to_string(expected.rank) + " has made no Distributed<" +
+                readable(type.name()) +
+                "> of this name; all ranks make the same ones, by the same names",
+            {expected.rank}),
+      id_(expected) {}
+
 ObjectTable::~ObjectTable() {
     for (std::uint32_t slot = 0; slot < places_.size(); ++slot) {
         clear(slot);
@@ -34,26 +42,54 @@ RemoteId ObjectTable::add(void* object, const std::type_info& type, Delete end) 
     const std::uint32_t slot = free_.back();
     free_.pop_back();
     Place& made = places_[slot];
-    made = {object, &type, end, made.generation + 1, 0, true};
+    made = {object, &type, end, (made.generation + 1) & ~RemoteId::named, 0, true};
     return {rank_, slot, made.generation, group_};
 }
 
-ObjectTable::Place& ObjectTable::place(const RemoteId& id) {
+RemoteId ObjectTable::add_named(std::string_view name, void* object, const std::type_info& type,
+                                Delete end) {
+    const auto hash = static_cast<std::uint32_t>(hash_of(name));
+    Name& known = names_[hash];
+    if (known.made == 0) {
+        known.text = name;
+        known.slot = no_slot;
+    } else if (known.text != name) {
+        refuse("the names '" + known.text + "' and '" + std::string(name) +
+               "' of distributed objects have one hash: give one of them another name");
+    } else if (known.slot != no_slot) {
+        refuse("this rank has a distributed object '" + known.text + "' already");
+    }
+    known.slot = add(object, type, end).slot;
+    return {rank_, hash, RemoteId::named | known.made++, group_};
+}
+
+std::uint32_t ObjectTable::named_slot(const RemoteId& id, const std::type_info& type) const {
+    const std::uint32_t number = id.generation & ~RemoteId::named;
+    const auto found = names_.find(id.slot);
+    if (found == names_.end() || number >= found->second.made) {
+        throw ObjectExpected(id, type);
+    }
+    return number + 1 == found->second.made ? found->second.slot : no_slot;
+}
+
+std::uint32_t ObjectTable::slot_of(const RemoteId& id, const std::type_info& type) const {
     if (id.rank < 0) {
         refuse("the pointer is to no object");
     }
     if (!is_own(id)) {
         refuse("the pointer is of another group");
     }
-    if (id.slot >= places_.size() || places_[id.slot].generation != id.generation ||
-        !places_[id.slot].is_there) {
+    const std::uint32_t slot = id.is_named() ? named_slot(id, type) : id.slot;
+    if (slot >= places_.size() || !places_[slot].is_there ||
+        (!id.is_named() && places_[slot].generation != id.generation)) {
         refuse("the object that the pointer was to is gone");
     }
-    return places_[id.slot];
+    return slot;
 }
 
-void* ObjectTable::use(const RemoteId& id, const std::type_info& type) {
-    Place& found = place(id);
+ObjectTable::Use ObjectTable::use(const RemoteId& id, const std::type_info& type) {
+    const std::uint32_t slot = slot_of(id, type);
+    Place& found = places_[slot];
     void* object = found.object;
     if (*found.type != type) {
         object = upcast_object(object, *found.type, type);
@@ -63,7 +99,7 @@ void* ObjectTable::use(const RemoteId& id, const std::type_info& type) {
         }
     }
     ++found.uses;
-    return object;
+    return {object, slot};
 }
 
 void ObjectTable::let_go(std::uint32_t slot) noexcept {
@@ -73,10 +109,20 @@ void ObjectTable::let_go(std::uint32_t slot) noexcept {
 }
 
 void ObjectTable::remove(const RemoteId& id) {
-    Place& found = place(id);
-    found.is_there = false;
-    if (found.uses == 0) {
-        clear(id.slot);
+    if (id.is_named()) {
+        refuse("a distributed object ends with its Distributed");
+    }
+    remove_slot(slot_of(id, typeid(void)));
+}
+
+void ObjectTable::remove_named(const RemoteId& id) noexcept {
+    remove_slot(std::exchange(names_.find(id.slot)->second.slot, no_slot));
+}
+
+void ObjectTable::remove_slot(std::uint32_t slot) noexcept {
+    places_[slot].is_there = false;
+    if (places_[slot].uses == 0) {
+        clear(slot);
     }
 }
 

@@ -151,7 +151,11 @@ void EndOfAll::withdraw() noexcept {
 }
 
 ObjectUse::ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info& type)
-    : here_(&here), slot_(id.slot), object_(here.objects.use(id, type)) {}
+    : here_(&here) {
+    const ObjectTable::Use use = here.objects.use(id, type);
+    slot_ = use.slot;
+    object_ = use.object;
+}
 
 ObjectUse::ObjectUse(ObjectUse&& other) noexcept
     : here_(std::exchange(other.here_, nullptr)), slot_(other.slot_), object_(other.object_) {}

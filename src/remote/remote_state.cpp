@@ -38,12 +38,14 @@ RemoteState::RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uin
                     {box.rank()});
     }
     knows_[static_cast<std::size_t>(box.rank())] = true;
+    self = std::shared_ptr<RemoteState>(this, [](RemoteState* /*not owned*/) {});
     turns().place = this;
     turns().add(*this);
 }
 
 RemoteState::~RemoteState() {
     turns().abandon_all(); // Tasks have calls under way, and use objects.
+    self.reset();
     turns().remove(*this);
 }
 
@@ -213,19 +215,56 @@ void RemoteState::note_served(const Reply& reply) noexcept {
     }
 }
 
+RemoteId RemoteState::add_named(std::string_view name, void* object, const std::type_info& type,
+                                Delete end) {
+    const RemoteId made = objects.add_named(name, object, type, end);
+    parked_.revive(made);
+    return made;
+}
+
+bool RemoteState::serve_revived() noexcept {
+    const bool has_some = parked_.has_revived();
+    while (parked_.has_revived()) {
+        const ParkedRequests::Parked request = parked_.take_revived();
+        run(request.from, request.header, RemoteReader(request.body));
+    }
+    return has_some;
+}
+
+bool RemoteState::is_late(Rank from) const noexcept {
+    return over_[static_cast<std::size_t>(from)] < over_[static_cast<std::size_t>(box.rank())];
+}
+
+void RemoteState::refuse_parked() noexcept {
+    for (const auto& one :
+         parked_.take_if([this](const auto& each) { return is_late(each.from); })) {
+        send_failure(Reply(*this, one.from, one.header.call), one.why);
+    }
+}
+
+void RemoteState::drop_parked(Rank from, std::uint32_t call) noexcept {
+    for (const auto& one : parked_.take_if([from, call](const auto& each) {
+             return each.from == from && each.header.call == call;
+         })) {
+        send_failure(Reply(*this, one.from, one.header.call), one.why);
+    }
+}
+
 bool RemoteState::look() noexcept {
     if (!outgoing_.is_empty()) [[unlikely]] {
         outgoing_.flush(box, [this](Rank to, const std::exception_ptr& why) { lose(to, why); });
         wake_at_end();
     }
+    const bool has_revived = parked_.has_revived() && serve_revived();
     try {
         const auto take_in = [this](Rank from, std::span<const std::byte> message) {
             long_messages_.receive(from, message, [this, from](const auto& header, auto body) {
                 take(from, header, body);
             });
         };
-        return box.probe(take_in,
-                         static_cast<std::size_t>(remote::tuning::requests_of_a_look.value())) != 0;
+        return box.probe(take_in, static_cast<std::size_t>(
+                                      remote::tuning::requests_of_a_look.value())) != 0 ||
+               has_revived;
     } catch (...) { // A broken invariant of the mailbox; nothing more can be received.
         turns().keep_error(std::current_exception());
         return false;
@@ -285,7 +324,12 @@ channel::WaiterCpus* RemoteState::cpus() noexcept {
 void RemoteState::take(Rank from, const CallHeader& header, std::span<const std::byte> body) {
     RemoteReader reader(body);
     switch (header.kind) {
-    case CallHeader::request: run(from, header, reader); break;
+    case CallHeader::request:
+        if (parked_.has_revived()) [[unlikely]] { // They came before.
+            serve_revived();
+        }
+        run(from, header, reader);
+        break;
     case CallHeader::answer: calls_.end(header.call, from, &reader, nullptr); break;
     case CallHeader::failure:
         calls_.end(header.call, from, nullptr,
@@ -294,6 +338,8 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
     case CallHeader::stop:
         if (const auto found = served_.find({from, header.call}); found != served_.end()) {
             std::stop_source(found->second).request_stop();
+        } else {
+            drop_parked(from, header.call);
         }
         break;
     case CallHeader::hello: meet(from, reader); break;
@@ -312,8 +358,25 @@ void RemoteState::run(Rank from, const CallHeader& header, const RemoteReader& a
             throw Error(Errc::mismatch, foreign_[from], {from, box.rank()});
         }
         functions_.find(header.function)(request);
+    } catch (const ObjectExpected& expected) {
+        park(expected.id(), request.reply, header, arguments);
     } catch (...) {
         send_failure(request.reply, std::current_exception());
+    }
+}
+
+/// In the handler of the ObjectExpected that the request has thrown.
+void RemoteState::park(const RemoteId& object, const Reply& reply, const CallHeader& header,
+                       RemoteReader arguments) noexcept {
+    try {
+        if (is_late(reply.to())) {
+            throw;
+        }
+        const auto body = arguments.take(arguments.left());
+        parked_.park(
+            {object, reply.to(), header, {body.begin(), body.end()}, std::current_exception()});
+    } catch (...) {
+        send_failure(reply, std::current_exception());
     }
 }
 
@@ -331,6 +394,7 @@ bool RemoteState::end_own() {
         }
     }
     ++over_[static_cast<std::size_t>(box.rank())];
+    refuse_parked();
     return is_end();
 }
 
@@ -362,6 +426,9 @@ void RemoteState::lose(Rank gone, const std::exception_ptr& thrown) noexcept {
             stop.request_stop();
         }
     }
+    static_cast<void>(parked_.take_if([gone](const ParkedRequests::Parked& one) {
+        return one.from == gone && one.header.call != Reply::nobody;
+    }));
     wake_at_end();
 }
 

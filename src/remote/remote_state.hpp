@@ -15,6 +15,7 @@
 #include "remote/long_messages.hpp"
 #include "remote/object_table.hpp"
 #include "remote/outgoing.hpp"
+#include "remote/parked_requests.hpp"
 #include "remote/scheduler_state.hpp"
 #include "remote/source.hpp"
 
@@ -30,6 +31,8 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <string_view>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -63,6 +66,8 @@ struct RemoteState final : Source {
     void send_answer(const Reply& reply, std::size_t bytes, const Reply::Writes& write);
     void send_failure(const Reply& reply, const std::exception_ptr& thrown) noexcept;
     void serve(const Reply& reply, Task<> task);
+    /// As ObjectTable::add_named. Requests that wait for the object are served in the next look.
+    RemoteId add_named(std::string_view name, void* object, const std::type_info& type, Delete end);
 
     /// Tells the others that this rank's task has ended. True: so have those of all.
     bool end_own();
@@ -81,6 +86,8 @@ struct RemoteState final : Source {
     /// Members of groups of objects that this rank has met, by home and number.
     std::map<std::pair<Rank, std::uint32_t>, Members> members;
     std::uint32_t next_group = 0;
+    /// For those that may outlive this rank's part. Does not own it.
+    std::shared_ptr<RemoteState> self;
 
 private:
     [[nodiscard]] SchedulerState& turns() noexcept;
@@ -93,6 +100,15 @@ private:
     void note_served(const Reply& reply) noexcept;
     void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
     void run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept;
+    /// Serves the requests whose objects have been made. Whether there were any.
+    bool serve_revived() noexcept;
+    void park(const RemoteId& object, const Reply& reply, const CallHeader& header,
+              RemoteReader arguments) noexcept;
+    /// Refuses the parked requests that nothing in this run can serve.
+    void refuse_parked() noexcept;
+    /// Whether the request of `from` belongs to a run in which this rank's task has ended.
+    [[nodiscard]] bool is_late(Rank from) const noexcept;
+    void drop_parked(Rank from, std::uint32_t call) noexcept;
     /// What a call of a rank throws that takes nothing more, for what its mailbox has thrown.
     [[nodiscard]] std::exception_ptr reason_of(Rank to, const std::exception_ptr& thrown) noexcept;
     /// All that a rank that has left or ended has sent.
@@ -106,6 +122,7 @@ private:
     LongMessages long_messages_;
     /// Tasks that are served, by caller and call.
     std::map<std::pair<Rank, std::uint32_t>, std::stop_source> served_;
+    ParkedRequests parked_;
     FunctionCache functions_;
     /// By rank: how many of its tasks have ended. A rank that is gone is not asked.
     std::vector<std::uint64_t> over_;

@@ -30,6 +30,7 @@ PUBLIC_HEADERS = {
     "multicast.hpp": "src/multicast",
     "multicast_model.hpp": "src/multicast",
     "arrival.hpp": "src/remote",
+    "distributed.hpp": "src/remote",
     "finish.hpp": "src/remote",
     "object_group.hpp": "src/remote",
     "remote.hpp": "src/remote",

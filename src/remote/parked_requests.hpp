@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "remote/call_header.hpp"
+
+#include <corymb/rank.hpp>
+#include <corymb/remote_object.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <iterator>
+#include <list>
+#include <utility>
+#include <vector>
+
+namespace corymb::detail {
+
+/// Requests that came before this rank has made the named object that they are for. In the order in
+/// which they came.
+class ParkedRequests {
+public:
+    struct Parked {
+        RemoteId object;
+        Rank from;
+        CallHeader header;
+        std::vector<std::byte> body;
+        std::exception_ptr why; ///< What the caller gets if the object does not come.
+    };
+    using Requests = std::list<Parked>;
+
+    void park(Parked request) { waiting_.push_back(std::move(request)); }
+    /// The object is there: its requests can be served.
+    void revive(const RemoteId& object) noexcept {
+        revived_.splice(revived_.end(),
+                        take_if([&object](const Parked& one) { return one.object == object; }));
+    }
+    [[nodiscard]] bool has_revived() const noexcept { return !revived_.empty(); }
+    [[nodiscard]] Parked take_revived() noexcept {
+        Parked first = std::move(revived_.front());
+        revived_.pop_front();
+        return first;
+    }
+    /// Takes out the requests for which `is_over(request)`.
+    [[nodiscard]] Requests take_if(const auto& is_over) noexcept {
+        Requests taken;
+        for (auto one = waiting_.begin(); one != waiting_.end();) {
+            const auto next = std::next(one);
+            if (is_over(std::as_const(*one))) {
+                taken.splice(taken.end(), waiting_, one);
+            }
+            one = next;
+        }
+        return taken;
+    }
+
+private:
+    Requests waiting_;
+    Requests revived_;
+};
+
+} // namespace corymb::detail
