@@ -11,10 +11,10 @@
 //
 // OP is allgather, allreduce, broadcast, reduce or barrier. NODES says where the ranks are, such as
 // 0,0,1,1: ranks of a node share memory, messages between nodes go by MPI.
-#include "mpi_carrier.hpp"
 
 #include <corymb/carrier.hpp>
 #include <corymb/error.hpp>
+#include <corymb/mpi/carrier.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/process.hpp>
 
@@ -38,7 +38,7 @@ using namespace corymb;
 
 struct Contestant {
     std::string name;
-    std::unique_ptr<bench::MpiCarrier> carrier; // none: the MPI's own
+    std::unique_ptr<MpiCarrier> carrier; // none: the MPI's own
     std::unique_ptr<Team> team;
     std::vector<double> times;
     bool right = true;
@@ -91,7 +91,7 @@ Team node_team(const Case& task, int number, int job) {
 Contestant team_of(PlanSource plans, const Case& task, int number, int job,
                    const Networks& networks = ClusterOptions{}.networks) {
     Contestant made;
-    made.carrier = std::make_unique<bench::MpiCarrier>(MPI_COMM_WORLD);
+    made.carrier = std::make_unique<MpiCarrier>(MPI_COMM_WORLD);
     ClusterOptions options;
     options.networks = networks;
     options.rehearse = !plans;
@@ -286,7 +286,7 @@ int compete(Case task, int argc, char** argv) {
 int measure(const std::vector<int>& nodes) {
     int rank = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    bench::MpiCarrier carrier(MPI_COMM_WORLD);
+    MpiCarrier carrier(MPI_COMM_WORLD);
     const Networks networks = measure_networks(carrier, nodes, rank);
     if (rank == 0) {
         std::printf("{\"network\":\"%s\"}\n", to_text(networks).c_str());

@@ -26,6 +26,10 @@
 
 namespace corymb {
 
+namespace detail {
+struct RemoteRankAccess;
+} // namespace detail
+
 struct RemoteOptions {
     /// Calls whose header of 16 bytes, arguments and strings have at most so many bytes are one
     /// message; longer ones are several. Up to 56 bytes a message is one cache line.
@@ -63,7 +67,7 @@ public:
     [[nodiscard]] Scheduler& scheduler();
 
 private:
-    friend class RemoteGroup;
+    friend struct detail::RemoteRankAccess;
     explicit RemoteRank(std::unique_ptr<detail::RemoteState, void (*)(detail::RemoteState*)> state);
     template <class T>
     static Task<T> among_all(Task<T> main);

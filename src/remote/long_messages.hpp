@@ -18,7 +18,7 @@ namespace corymb::detail {
 /// Puts the messages together again that Outgoing has cut.
 class LongMessages {
 public:
-    /// Takes the next message of a mailbox. Calls `take(header, body)` if it is whole, or the last
+    /// Takes the next message of a rank. Calls `take(header, body)` if it is whole, or the last
     /// part of a long one. A message of a rank that has gone stays partial: parts that were not
     /// read yet are no messages of their own.
     template <class Take>

@@ -10,11 +10,11 @@
 
 namespace corymb::detail {
 
-/// One message of the mailbox; whether there was room. A long message is cut: its first part says
+/// One message of the transport; whether there was room. A long message is cut: its first part says
 /// how long it is, and the others are what is left of it.
-bool Outgoing::send_first(Mailbox& box, Rank to, Queue& queue) {
+bool Outgoing::send_first(Transport& transport, Rank to, Queue& queue) {
     Message& first = queue.front();
-    const std::size_t most = box.message_bytes();
+    const std::size_t most = transport.message_bytes(to);
     const std::span<const std::byte> all(first.bytes);
     std::size_t taken = 0;
     const auto fill = [&](std::span<std::byte> room) {
@@ -35,7 +35,7 @@ bool Outgoing::send_first(Mailbox& box, Rank to, Queue& queue) {
         return used + count;
     };
     const std::size_t longest = std::min(most, all.size() - first.sent + CallHeader::long_bytes);
-    if (!box.send_in_place(to, longest, fill)) {
+    if (!transport.send_in_place(to, longest, fill)) {
         return false;
     }
     first.sent += taken;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "remote/transport.hpp"
+
 #include <corymb/detail/remote_call.hpp>
-#include <corymb/mailbox.hpp>
 
 #include <cstddef>
 #include <deque>
@@ -12,7 +13,7 @@
 
 namespace corymb::detail {
 
-/// Messages of a rank that have found no room, or are longer than one message of a mailbox, by
+/// Messages of a rank that have found no room, or are longer than one message of the transport, by
 /// receiver.
 class Outgoing {
 public:
@@ -30,11 +31,12 @@ public:
     /// Sends what there is room for. `lose(rank, exception)` for a rank that takes nothing more,
     /// which drops what is for it.
     template <class Lose>
-    void flush(Mailbox& box, const Lose& lose) {
+    void flush(Transport& transport, const Lose& lose) {
         for (auto queue = queues_.begin(); queue != queues_.end();) {
             std::exception_ptr why;
             try {
-                while (!queue->second.empty() && send_first(box, queue->first, queue->second)) {
+                while (!queue->second.empty() &&
+                       send_first(transport, queue->first, queue->second)) {
                 }
             } catch (...) {
                 why = std::current_exception();
@@ -61,7 +63,7 @@ public:
 
 private:
     using Queue = std::deque<Message>;
-    static bool send_first(Mailbox& box, Rank to, Queue& queue);
+    static bool send_first(Transport& transport, Rank to, Queue& queue);
     static void drop(Queue& queue, const std::exception_ptr& why) noexcept;
     std::map<Rank, Queue> queues_;
 };

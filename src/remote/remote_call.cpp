@@ -186,11 +186,11 @@ void* local_object(const RemoteId& id, const std::type_info& type) {
 } // namespace detail
 
 Rank here() {
-    return detail::remote_state_here().box.rank();
+    return detail::remote_state_here().transport.rank();
 }
 
 int ranks() {
-    return detail::remote_state_here().box.size();
+    return detail::remote_state_here().transport.size();
 }
 
 } // namespace corymb

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/descriptor.hpp"
+#include "remote/rank_making.hpp"
 #include "remote/remote_state.hpp"
 
 #include <corymb/error.hpp>
@@ -18,7 +19,9 @@ namespace {
 /// A header, the length of a long message, and something of it.
 constexpr std::size_t message_least = 32;
 
-MailboxOptions mailbox_options(const RemoteOptions& options) {
+} // namespace
+
+MailboxOptions detail::mail_options(const RemoteOptions& options) {
     if (options.message_bytes < message_least) {
         throw Error(Errc::invalid_argument,
                     "message_bytes is " + std::to_string(options.message_bytes) +
@@ -32,6 +35,8 @@ MailboxOptions mailbox_options(const RemoteOptions& options) {
     mail.name = options.name;
     return mail;
 }
+
+namespace {
 
 /// Differs among the groups of this process, and is equal in all processes of a group.
 std::uint32_t mark_of(const MailboxGroup& boxes, bool is_shared) {
@@ -57,7 +62,7 @@ struct RemoteGroup::Parts {
 RemoteGroup::RemoteGroup(std::shared_ptr<Parts> made) noexcept : parts_(std::move(made)) {}
 
 RemoteGroup::RemoteGroup(int size, const RemoteOptions& options)
-    : parts_(std::make_shared<Parts>(MailboxGroup(size, mailbox_options(options)), options, 0U,
+    : parts_(std::make_shared<Parts>(MailboxGroup(size, detail::mail_options(options)), options, 0U,
                                      options.between_processes || !options.name.empty())) {
     parts_->mark = mark_of(parts_->boxes, parts_->is_shared);
     parts_->options.name = {}; // The caller's text.
@@ -87,9 +92,14 @@ int RemoteGroup::size() const {
 
 RemoteRank RemoteGroup::join(Rank rank) {
     Parts& group = parts();
-    return RemoteRank({new detail::RemoteState(group.boxes.join(rank), group.options, group.mark,
-                                               group.is_shared),
-                       [](detail::RemoteState* state) {
+    return detail::RemoteRankAccess::make(detail::Transport(group.boxes.join(rank)),
+                                          group.options.wait, group.mark, group.is_shared);
+}
+
+RemoteRank detail::RemoteRankAccess::make(Transport transport, WaitPolicy wait,
+                                          std::uint32_t group_mark, bool is_shared) {
+    return RemoteRank({new RemoteState(std::move(transport), wait, group_mark, is_shared),
+                       [](RemoteState* state) {
                            delete state;
                        }});
 }
@@ -101,11 +111,11 @@ RemoteRank& RemoteRank::operator=(RemoteRank&& other) noexcept = default;
 RemoteRank::~RemoteRank() = default;
 
 Rank RemoteRank::rank() const noexcept {
-    return state_ == nullptr ? -1 : state_->box.rank();
+    return state_ == nullptr ? -1 : state_->transport.rank();
 }
 
 int RemoteRank::size() const noexcept {
-    return state_ == nullptr ? 0 : state_->box.size();
+    return state_ == nullptr ? 0 : state_->transport.size();
 }
 
 Scheduler& RemoteRank::scheduler() {

@@ -1,43 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/remote_state.hpp"
 
-#include "message/mailbox_state.hpp"
 #include "remote/build_mark.hpp"
 #include "remote/failures.hpp"
 #include "remote/tuning.hpp"
 
 #include <corymb/error.hpp>
 
-#include <chrono>
 #include <cstring>
 #include <string>
 
 namespace corymb::detail {
 
-namespace {
-
-std::exception_ptr departure_of(Rank gone) {
-    return std::make_exception_ptr(
-        Error(Errc::team_broken,
-              "rank " + std::to_string(gone) + " has left the group, and will not answer", {gone}));
-}
-
-} // namespace
-
-RemoteState::RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uint32_t group_mark,
+RemoteState::RemoteState(Transport of_messages, WaitPolicy wait, std::uint32_t group_mark,
                          bool is_shared)
-    : box(std::move(mailbox)), scheduler(SchedulerOptions{.wait = options.wait}),
-      objects(box.rank(), group_mark), over_(static_cast<std::size_t>(box.size())),
-      is_lost_(static_cast<std::size_t>(box.size())),
-      knows_(static_cast<std::size_t>(box.size()), !is_shared) {
-    if (MailboxAccess::state(box).is_successor) {
+    : transport(std::move(of_messages)), scheduler(SchedulerOptions{.wait = wait}),
+      objects(transport.rank(), group_mark), over_(static_cast<std::size_t>(transport.size())),
+      is_lost_(static_cast<std::size_t>(transport.size())),
+      knows_(static_cast<std::size_t>(transport.size()), !is_shared) {
+    if (transport.is_successor()) {
         throw Error(Errc::invalid_argument,
-                    "rank " + std::to_string(box.rank()) +
+                    "rank " + std::to_string(transport.rank()) +
                         " has left this group already, and the others may have calls and pointers "
                         "to what it was; make a new group",
-                    {box.rank()});
+                    {transport.rank()});
     }
-    knows_[static_cast<std::size_t>(box.rank())] = true;
+    knows_[static_cast<std::size_t>(transport.rank())] = true;
     self = std::shared_ptr<RemoteState>(this, [](RemoteState* /*not owned*/) {});
     turns().place = this;
     turns().add(*this);
@@ -56,13 +44,13 @@ SchedulerState& RemoteState::turns() noexcept {
 RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
                                              const RemoteFunction& function, std::size_t bytes,
                                              const Reply::Writes& write, PostAwait* until_sent) {
-    if (to < 0 || to >= box.size()) {
+    if (to < 0 || to >= transport.size()) {
         throw Error(Errc::invalid_argument, "there is no rank " + std::to_string(to) +
                                                 "; the group has the ranks 0 to " +
-                                                std::to_string(box.size() - 1));
+                                                std::to_string(transport.size() - 1));
     }
     if (is_lost_[static_cast<std::size_t>(to)]) {
-        std::rethrow_exception(departure_of(to));
+        std::rethrow_exception(transport.departure(to));
     }
     CallHeader header;
     header.function = function.id();
@@ -129,9 +117,9 @@ void RemoteState::meet(Rank other, RemoteReader& hello) {
     const auto mark = RemoteCodec<std::string>::read(hello);
     const auto program = RemoteCodec<std::string>::read(hello);
     if (mark != own_build().mark) {
-        foreign_[other] = "rank " + std::to_string(box.rank()) + " runs " + own_build().program +
-                          ", and rank " + std::to_string(other) + " runs " + program +
-                          ": all ranks must run one build of the program";
+        foreign_[other] = "rank " + std::to_string(transport.rank()) + " runs " +
+                          own_build().program + ", and rank " + std::to_string(other) + " runs " +
+                          program + ": all ranks must run one build of the program";
     }
 }
 
@@ -154,8 +142,8 @@ bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
         writer.require_full();
         return whole;
     };
-    if (whole <= box.message_bytes() && !outgoing_.has(to) && box.send_in_place(to, whole, fill))
-        [[likely]] {
+    if (whole <= transport.message_bytes(to) && !outgoing_.has(to) &&
+        transport.send_in_place(to, whole, fill)) [[likely]] {
         return true;
     }
     Outgoing::Message message;
@@ -174,7 +162,7 @@ void RemoteState::send_answer(const Reply& reply, std::size_t bytes, const Reply
     try {
         send(reply.to(), header, bytes, write);
     } catch (const Error&) {
-        if (!box.has_left(reply.to())) { // Else nobody waits any more.
+        if (!transport.has_left(reply.to())) { // Else nobody waits any more.
             throw;
         }
     }
@@ -232,7 +220,8 @@ bool RemoteState::serve_revived() noexcept {
 }
 
 bool RemoteState::is_late(Rank from) const noexcept {
-    return over_[static_cast<std::size_t>(from)] < over_[static_cast<std::size_t>(box.rank())];
+    return over_[static_cast<std::size_t>(from)] <
+           over_[static_cast<std::size_t>(transport.rank())];
 }
 
 void RemoteState::refuse_parked() noexcept {
@@ -252,7 +241,8 @@ void RemoteState::drop_parked(Rank from, std::uint32_t call) noexcept {
 
 bool RemoteState::look() noexcept {
     if (!outgoing_.is_empty()) [[unlikely]] {
-        outgoing_.flush(box, [this](Rank to, const std::exception_ptr& why) { lose(to, why); });
+        outgoing_.flush(transport,
+                        [this](Rank to, const std::exception_ptr& why) { lose(to, why); });
         wake_at_end();
     }
     const bool has_revived = parked_.has_revived() && serve_revived();
@@ -262,34 +252,31 @@ bool RemoteState::look() noexcept {
                 take(from, header, body);
             });
         };
-        return box.probe(take_in, static_cast<std::size_t>(
-                                      remote::tuning::requests_of_a_look.value())) != 0 ||
+        return transport.probe(take_in, static_cast<std::size_t>(
+                                            remote::tuning::requests_of_a_look.value())) != 0 ||
                has_revived;
-    } catch (...) { // A broken invariant of the mailbox; nothing more can be received.
+    } catch (...) { // A broken invariant of a mailbox; nothing more can be received.
         turns().keep_error(std::current_exception());
         return false;
     }
 }
 
 void RemoteState::look_after() noexcept {
-    try {
-        static_cast<void>(box.wait(std::chrono::nanoseconds(0)));
-    } catch (const Error& error) {
-        for (const Rank gone : error.ranks()) {
-            lose(gone, std::current_exception());
-        }
+    for (const auto& [gone, why] : transport.ended()) {
+        lose(gone, why);
     }
-    for (Rank rank = 0; rank < box.size(); ++rank) {
-        if (!is_lost_[static_cast<std::size_t>(rank)] && rank != box.rank() && box.has_left(rank)) {
+    for (Rank rank = 0; rank < transport.size(); ++rank) {
+        if (!is_lost_[static_cast<std::size_t>(rank)] && rank != transport.rank() &&
+            transport.has_left(rank)) {
             take_in_last();
-            lose(rank, departure_of(rank));
+            lose(rank, transport.departure(rank));
         }
     }
 }
 
 void RemoteState::take_in_last() noexcept {
-    const auto looks = static_cast<std::size_t>(box.size()) *
-                       (MailboxAccess::state(box).group->options.capacity /
+    const auto looks = static_cast<std::size_t>(transport.size()) *
+                       (transport.capacity() /
                             static_cast<std::size_t>(remote::tuning::requests_of_a_look.value()) +
                         1); // Each takes in the messages of one rank at least.
     for (std::size_t i = 0; i < looks && look(); ++i) {
@@ -300,25 +287,25 @@ std::exception_ptr RemoteState::reason_of(Rank to, const std::exception_ptr& thr
     try {
         std::rethrow_exception(thrown);
     } catch (const Error& error) {
-        return error.code() != Errc::team_broken && box.has_left(to) ? departure_of(to) : thrown;
+        return error.code() != Errc::team_broken && transport.has_left(to) ? transport.departure(to)
+                                                                           : thrown;
     } catch (...) {
         return thrown;
     }
 }
 
 bool RemoteState::add_events(Events& to) {
-    MailboxState& state = MailboxAccess::state(box);
-    to.add(state.events());
+    const bool can_sleep = transport.add_events(to);
     try {
-        outgoing_.for_each_receiver([&](Rank receiver) { to.add(state.room_at(receiver)); });
-        return true;
+        outgoing_.for_each_receiver([&](Rank receiver) { transport.add_room(to, receiver); });
+        return can_sleep;
     } catch (const Error&) { // A receiver has gone: the next look finds that.
         return false;
     }
 }
 
 channel::WaiterCpus* RemoteState::cpus() noexcept {
-    return &MailboxAccess::state(box).group->cpus;
+    return transport.cpus();
 }
 
 void RemoteState::take(Rank from, const CallHeader& header, std::span<const std::byte> body) {
@@ -355,7 +342,7 @@ void RemoteState::run(Rank from, const CallHeader& header, const RemoteReader& a
     Incoming request{Reply(*this, from, header.call), arguments};
     try {
         if (!foreign_.empty() && foreign_.contains(from)) [[unlikely]] {
-            throw Error(Errc::mismatch, foreign_[from], {from, box.rank()});
+            throw Error(Errc::mismatch, foreign_[from], {from, transport.rank()});
         }
         functions_.find(header.function)(request);
     } catch (const ObjectExpected& expected) {
@@ -383,8 +370,8 @@ void RemoteState::park(const RemoteId& object, const Reply& reply, const CallHea
 bool RemoteState::end_own() {
     CallHeader header;
     header.kind = CallHeader::over;
-    for (Rank to = 0; to < box.size(); ++to) {
-        if (to == box.rank() || is_lost_[static_cast<std::size_t>(to)]) {
+    for (Rank to = 0; to < transport.size(); ++to) {
+        if (to == transport.rank() || is_lost_[static_cast<std::size_t>(to)]) {
             continue;
         }
         try {
@@ -393,7 +380,7 @@ bool RemoteState::end_own() {
             lose(to, std::current_exception());
         }
     }
-    ++over_[static_cast<std::size_t>(box.rank())];
+    ++over_[static_cast<std::size_t>(transport.rank())];
     refuse_parked();
     return is_end();
 }
@@ -401,7 +388,7 @@ bool RemoteState::end_own() {
 /// Whether the task of each rank that is there has ended as often as this rank's, and has been told
 /// of that.
 bool RemoteState::is_end() const noexcept {
-    const std::uint64_t own = over_[static_cast<std::size_t>(box.rank())];
+    const std::uint64_t own = over_[static_cast<std::size_t>(transport.rank())];
     for (std::size_t rank = 0; rank < over_.size(); ++rank) {
         if (over_[rank] < own && !is_lost_[rank]) {
             return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank's part in a group whose ranks call each other: the calls that it has begun, the requests
-// that it serves, and its objects. Its messages travel through one mailbox.
+// that it serves, and its objects. Its messages travel as the Transport says.
 //
 // A message has a CallHeader. A request is served where it arrives: a plain function at once, a
 // task by the scheduler. No rank ever waits in order to send: what finds no room stands in a queue
@@ -18,9 +18,9 @@
 #include "remote/parked_requests.hpp"
 #include "remote/scheduler_state.hpp"
 #include "remote/source.hpp"
+#include "remote/transport.hpp"
 
 #include <corymb/detail/object_group.hpp>
-#include <corymb/mailbox.hpp>
 #include <corymb/remote.hpp>
 
 #include <cstddef>
@@ -40,8 +40,7 @@ namespace corymb::detail {
 
 struct RemoteState final : Source {
     /// `is_shared`: other ranks may be in other processes.
-    RemoteState(Mailbox mailbox, const RemoteOptions& options, std::uint32_t group_mark,
-                bool is_shared);
+    RemoteState(Transport of_messages, WaitPolicy wait, std::uint32_t group_mark, bool is_shared);
     ~RemoteState();
 
     // The caller's side.
@@ -80,7 +79,7 @@ struct RemoteState final : Source {
     [[nodiscard]] bool add_events(Events& to) override;
     [[nodiscard]] channel::WaiterCpus* cpus() noexcept override;
 
-    Mailbox box;
+    Transport transport;
     Scheduler scheduler;
     ObjectTable objects;
     /// Members of groups of objects that this rank has met, by home and number.
@@ -109,7 +108,7 @@ private:
     /// Whether the request of `from` belongs to a run in which this rank's task has ended.
     [[nodiscard]] bool is_late(Rank from) const noexcept;
     void drop_parked(Rank from, std::uint32_t call) noexcept;
-    /// What a call of a rank throws that takes nothing more, for what its mailbox has thrown.
+    /// What a call of a rank throws that takes nothing more, for what the transport has thrown.
     [[nodiscard]] std::exception_ptr reason_of(Rank to, const std::exception_ptr& thrown) noexcept;
     /// All that a rank that has left or ended has sent.
     void take_in_last() noexcept;

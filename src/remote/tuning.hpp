@@ -33,4 +33,10 @@ CORYMB_TUNED Tuned<std::int64_t> longest_sleep_ns{"remote/longest_sleep_ns", 20'
 /// with looking. Too large: a message waits for the end of the sleep.
 CORYMB_TUNED Tuned<std::int64_t> nap_ns{"remote/nap_ns", 50'000, 1'000, Origin::reasoned};
 
+/// The longest wait of a rank that leaves until its last messages to other nodes are on their way.
+/// Reasoning: they are short, and a network that has not taken them by then has failed. Off: others
+/// may not hear that it has left.
+CORYMB_TUNED Tuned<std::int64_t> farewell_ns{"remote/farewell_ns", 1'000'000'000, 0,
+                                             Origin::reasoned};
+
 } // namespace corymb::remote::tuning

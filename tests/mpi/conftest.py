@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 from limits import LIMIT_S
 
+import corymb
+
 HERE = Path(__file__).parent
 LIBRARIES = Path(os.environ["CORYMB_MPI_LIBRARIES"])
 ADAPTERS = Path(os.environ["CORYMB_MPI_ADAPTERS"])
@@ -109,6 +111,36 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mpi, str], Pa
                 str(path),
             ]
             subprocess.run([str(mpi.compiler), *words], check=True, timeout=LIMIT_S)
+        return path
+
+    return compiled
+
+
+@pytest.fixture(scope="session")
+def cpp_program(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Mpi, str], Path]:
+    """Compiles tests/mpi/NAME.cpp for an MPI, with the library in the package, once."""
+    folder = tmp_path_factory.mktemp("cpp_programs")
+    package = Path(corymb.__file__).parent
+
+    def compiled(mpi: Mpi, name: str) -> Path:
+        path = folder / f"{name}-{mpi.name}"
+        if not path.exists():
+            compiler = mpi.compiler.parent / mpi.compiler.name.replace("mpicc", "mpicxx")
+            words = [
+                "-std=c++20",
+                "-O1",
+                "-Wall",
+                "-Wextra",
+                "-Werror",
+                "-DOMPI_SKIP_MPICXX",  # Its own C++ does not compile without warnings.
+                f"-I{HERE.parent.parent / 'include'}",
+                str(HERE / f"{name}.cpp"),
+                *map(str, package.glob("libcorymb.so.*")),
+                f"-Wl,-rpath,{package}",
+                "-o",
+                str(path),
+            ]
+            subprocess.run([str(compiler), *words], check=True, timeout=LIMIT_S)
         return path
 
     return compiled
