@@ -36,6 +36,7 @@
 #include <corymb/rank.hpp>
 #include <corymb/remote.hpp>
 #include <corymb/remote_error.hpp>
+#include <corymb/remote_name.hpp>
 #include <corymb/remote_nodes.hpp>
 #include <corymb/remote_object.hpp>
 #include <corymb/request.hpp>

@@ -18,7 +18,7 @@ class BegunCalls {
 public:
     /// Who learns of the end of a call; at most one of them.
     struct Ending {
-        AnswerAwait* waits = nullptr; ///< For the answer.
+        AnswerTaker* waits = nullptr; ///< For the answer.
         Scope* counts = nullptr;      ///< The call is one of its.
     };
 

@@ -64,6 +64,16 @@ void AnswerAwait::start(Strand& own, std::coroutine_handle<> at, const RemoteFun
     begin_always(own, at, "the answer of a rank");
 }
 
+void AnswerAwait::start_named(Strand& own, std::coroutine_handle<> at, std::string_view name,
+                              std::span<const std::byte> argument) {
+    if (own.is_stopped()) {
+        refuse_stopped("the answer of a rank");
+    }
+    state_ = &remote_state(own);
+    call_ = state_->begin_named(to_, {this, nullptr}, name, argument);
+    begin_always(own, at, "the answer of a rank");
+}
+
 void AnswerAwait::settle(RemoteReader& answer) noexcept {
     try {
         take(answer);

@@ -44,6 +44,26 @@ SchedulerState& RemoteState::turns() noexcept {
 RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
                                              const RemoteFunction& function, std::size_t bytes,
                                              const Reply::Writes& write, PostAwait* until_sent) {
+    CallHeader header;
+    header.function = function.id();
+    return begin(to, ending, header, bytes, write, until_sent);
+}
+
+std::uint32_t RemoteState::begin_named(Rank to, const Ending& ending, std::string_view name,
+                                       const ByteParts& argument) {
+    require_name(name);
+    CallHeader header;
+    header.kind = CallHeader::named;
+    const auto write = [&](RemoteWriter& writer) {
+        write_named(writer, name, argument);
+    };
+    return begin(to, ending, header, size_of_named(name, argument), Reply::Writes(write), nullptr)
+        .call;
+}
+
+RemoteState::Started RemoteState::begin(Rank to, const Ending& ending, CallHeader header,
+                                        std::size_t bytes, const Reply::Writes& write,
+                                        PostAwait* until_sent) {
     if (to < 0 || to >= transport.size()) {
         throw Error(Errc::invalid_argument, "there is no rank " + std::to_string(to) +
                                                 "; the group has the ranks 0 to " +
@@ -52,8 +72,6 @@ RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
     if (is_lost_[static_cast<std::size_t>(to)]) {
         std::rethrow_exception(transport.departure(to));
     }
-    CallHeader header;
-    header.function = function.id();
     if (ending.waits != nullptr || ending.counts != nullptr) {
         header.call = calls_.add(to, ending);
     }
@@ -151,6 +169,7 @@ bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
     static_cast<void>(fill(message.bytes));
     message.waits = until_sent;
     outgoing_.push(to, std::move(message));
+    turns().look_soon();
     return false;
 }
 
@@ -187,14 +206,18 @@ void RemoteState::send_failure(const Reply& reply, const std::exception_ptr& thr
 }
 
 void RemoteState::serve(const Reply& reply, Task<> task) {
-    const bool can_be_stopped = reply.is_wanted();
-    std::stop_source own(std::nostopstate);
-    if (can_be_stopped) {
-        own = std::stop_source();
-        served_.insert_or_assign({reply.to(), reply.call()}, own);
-    }
-    TaskAccess::start(turns(), task, can_be_stopped ? own.get_token() : turns().stop.get_token(),
+    TaskAccess::start(turns(), task,
+                      reply.is_wanted() ? keep(reply).get_token() : turns().stop.get_token(),
                       false);
+}
+
+std::stop_source RemoteState::keep(const Reply& reply) {
+    if (!reply.is_wanted()) {
+        return std::stop_source(std::nostopstate);
+    }
+    std::stop_source own;
+    served_.insert_or_assign({reply.to(), reply.call()}, own);
+    return own;
 }
 
 void RemoteState::note_served(const Reply& reply) noexcept {
@@ -239,12 +262,16 @@ void RemoteState::drop_parked(Rank from, std::uint32_t call) noexcept {
     }
 }
 
-bool RemoteState::look() noexcept {
+void RemoteState::push_on() noexcept {
     if (!outgoing_.is_empty()) [[unlikely]] {
         outgoing_.flush(transport,
                         [this](Rank to, const std::exception_ptr& why) { lose(to, why); });
         wake_at_end();
     }
+}
+
+bool RemoteState::look() noexcept {
+    push_on();
     const bool has_revived = parked_.has_revived() && serve_revived();
     try {
         const auto take_in = [this](Rank from, std::span<const std::byte> message) {
@@ -317,6 +344,7 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
         }
         run(from, header, reader);
         break;
+    case CallHeader::named: run_named(from, header, reader); break;
     case CallHeader::answer: calls_.end(header.call, from, &reader, nullptr); break;
     case CallHeader::failure:
         calls_.end(header.call, from, nullptr,
@@ -362,6 +390,21 @@ void RemoteState::park(const RemoteId& object, const Reply& reply, const CallHea
         const auto body = arguments.take(arguments.left());
         parked_.park(
             {object, reply.to(), header, {body.begin(), body.end()}, std::current_exception()});
+    } catch (...) {
+        send_failure(reply, std::current_exception());
+    }
+}
+
+void RemoteState::run_named(Rank from, const CallHeader& header, RemoteReader& arguments) noexcept {
+    const Reply reply(*this, from, header.call);
+    try {
+        const std::string_view name = read_name(arguments);
+        const auto handler = named.find(name, transport.rank()); // Kept while it runs.
+        NamedRequest request(reply, name, arguments.take(arguments.left()));
+        (*handler)(request);
+        if (!request.is_over()) {
+            reply.answer();
+        }
     } catch (...) {
         send_failure(reply, std::current_exception());
     }

@@ -13,6 +13,7 @@
 #include "remote/call_header.hpp"
 #include "remote/functions.hpp"
 #include "remote/long_messages.hpp"
+#include "remote/named_functions.hpp"
 #include "remote/object_table.hpp"
 #include "remote/outgoing.hpp"
 #include "remote/parked_requests.hpp"
@@ -52,6 +53,10 @@ struct RemoteState final : Source {
     /// Throws as Mailbox::send. `until_sent` is told when the message has left the queue.
     Started begin_call(Rank to, const Ending& ending, const RemoteFunction& function,
                        std::size_t bytes, const Reply::Writes& write, PostAwait* until_sent);
+    /// As begin_call, for a function that is found by its name. Throws Errc::invalid_argument for
+    /// what cannot be a name.
+    std::uint32_t begin_named(Rank to, const Ending& ending, std::string_view name,
+                              const ByteParts& argument);
     /// The caller waits no more for an answer.
     void stop_call(std::uint32_t call) noexcept;
     /// The caller waits no more for room.
@@ -67,6 +72,10 @@ struct RemoteState final : Source {
     void serve(const Reply& reply, Task<> task);
     /// As ObjectTable::add_named. Requests that wait for the object are served in the next look.
     RemoteId add_named(std::string_view name, void* object, const std::type_info& type, Delete end);
+    /// Sends what there is room for now. For calls that are begun and answered between looks.
+    void push_on() noexcept;
+    /// A request that is answered later: asks to stop when its caller waits no more.
+    [[nodiscard]] std::stop_source keep(const Reply& reply);
 
     /// Tells the others that this rank's task has ended. True: so have those of all.
     bool end_own();
@@ -85,6 +94,7 @@ struct RemoteState final : Source {
     /// Members of groups of objects that this rank has met, by home and number.
     std::map<std::pair<Rank, std::uint32_t>, Members> members;
     std::uint32_t next_group = 0;
+    NamedFunctions named;
     /// For those that may outlive this rank's part. Does not own it.
     std::shared_ptr<RemoteState> self;
 
@@ -98,7 +108,10 @@ private:
     void meet(Rank other, RemoteReader& hello);
     void note_served(const Reply& reply) noexcept;
     void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
+    Started begin(Rank to, const Ending& ending, CallHeader header, std::size_t bytes,
+                  const Reply::Writes& write, PostAwait* until_sent);
     void run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept;
+    void run_named(Rank from, const CallHeader& header, RemoteReader& arguments) noexcept;
     /// Serves the requests whose objects have been made. Whether there were any.
     bool serve_revived() noexcept;
     void park(const RemoteId& object, const Reply& reply, const CallHeader& header,

@@ -100,7 +100,7 @@ void SchedulerState::run(Strand& of_run, const std::stop_token& stop_of_run) {
     main = &of_run;
     while (running_count != 0) {
         pass();
-        if (ready.is_empty() && running_count != 0 && !wait()) {
+        if (ready.is_empty() && running_count != 0 && !wait([] { return false; }, never_ns)) {
             const std::string text = deadlock_text();
             abandon_all();
             errors.clear();
@@ -110,6 +110,27 @@ void SchedulerState::run(Strand& of_run, const std::stop_token& stop_of_run) {
     if (doorbell_ != nullptr) {
         doorbell_->ring(); // The next `poll` arms it.
     }
+}
+
+bool SchedulerState::run_until(const std::function<bool()>& done, std::int64_t limit_ns) {
+    bool is_done = false;
+    {
+        const RunningHere here(*this);
+        const std::int64_t now = now_ns();
+        const std::int64_t end_ns = limit_ns > never_ns - now ? never_ns : now + limit_ns;
+        do {
+            pass();
+            is_done = done();
+            if (!is_done && ready.is_empty() && !wait(done, end_ns)) {
+                break;
+            }
+        } while (!is_done && now_ns() < end_ns);
+        if (doorbell_ != nullptr) {
+            doorbell_->ring(); // The next `poll` arms it.
+        }
+    }
+    throw_errors();
+    return is_done;
 }
 
 void SchedulerState::poll() {
@@ -231,7 +252,8 @@ std::int64_t SchedulerState::collect_events() {
     return longest_ns;
 }
 
-bool SchedulerState::wait() {
+template <class IsOver>
+bool SchedulerState::wait(const IsOver& is_over, std::int64_t end_ns) {
     if (timers.is_empty() && sources_.empty() && !is_stop_expected_) {
         return false;
     }
@@ -241,10 +263,17 @@ bool SchedulerState::wait() {
         return has_served || !ready.is_empty();
     };
     std::int64_t sleep_ns = remote::tuning::first_sleep_ns;
-    while (ready.is_empty()) {
+    while (ready.is_empty() && !is_over()) {
         const std::int64_t longest_ns = collect_events();
         sleep_ns = std::min(sleep_ns, longest_ns);
-        const std::int64_t limit_ns = until_next_timer(sleep_ns);
+        std::int64_t limit_ns = until_next_timer(sleep_ns);
+        if (end_ns != never_ns) {
+            const std::int64_t left_ns = end_ns - now_ns();
+            if (left_ns <= 0) {
+                break;
+            }
+            limit_ns = std::min(limit_ns, left_ns);
+        }
         if (ready.is_empty()) {
             channel::wait_until(waiting_, look, limit_ns, events_);
         }

@@ -18,6 +18,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <limits>
 #include <memory>
 #include <stop_token>
 #include <string>
@@ -27,6 +29,9 @@
 namespace corymb::detail {
 
 struct RemoteState;
+
+/// A time that never comes.
+inline constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
 struct SchedulerState final : Scope {
     using Events = channel::EventCount<channel::StandardEnv>;
@@ -38,6 +43,8 @@ struct SchedulerState final : Scope {
     void run(Strand& of_run, const std::stop_token& stop_of_run);
     /// One bounded pass.
     void poll();
+    /// Runs until `done()`, or until `limit_ns` have passed; whether it is done.
+    bool run_until(const std::function<bool()>& done, std::int64_t limit_ns);
 
     /// A descriptor that is readable when `poll` has something to do. Throws as Doorbell.
     [[nodiscard]] int descriptor();
@@ -46,6 +53,13 @@ struct SchedulerState final : Scope {
     void enqueue(Strand& strand) noexcept {
         ready.push(strand);
         if (is_armed_) [[unlikely]] {
+            doorbell_->ring();
+        }
+    }
+
+    /// A source needs a look that nobody announces: a message waits for room, for example.
+    void look_soon() noexcept {
+        if (is_armed_) {
             doorbell_->ring();
         }
     }
@@ -96,8 +110,10 @@ private:
     [[nodiscard]] std::int64_t until_next_timer(std::int64_t limit_ns) noexcept;
     void arm_doorbell();
     void disarm_doorbell() noexcept;
-    /// Until a strand is ready. False: nothing could wake one.
-    [[nodiscard]] bool wait();
+    /// Until a strand is ready, `is_over()`, or the clock is at `end_ns`. False: nothing could wake
+    /// a strand.
+    template <class IsOver>
+    [[nodiscard]] bool wait(const IsOver& is_over, std::int64_t end_ns);
     [[nodiscard]] std::string deadlock_text() const;
 
     channel::Waiting waiting_;
@@ -120,6 +136,7 @@ void require_no_task_here();
 
 struct SchedulerAccess {
     static SchedulerState& state(Scheduler& of) noexcept { return *of.state_; }
+    static const SchedulerState& state(const Scheduler& of) noexcept { return *of.state_; }
 };
 
 } // namespace corymb::detail

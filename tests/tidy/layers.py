@@ -35,6 +35,7 @@ PUBLIC_HEADERS = {
     "object_group.hpp": "src/remote",
     "remote.hpp": "src/remote",
     "remote_error.hpp": "src/remote",
+    "remote_name.hpp": "src/remote",
     "remote_nodes.hpp": "src/remote",
     "remote_object.hpp": "src/remote",
     "scheduler.hpp": "src/remote",

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -24,13 +26,23 @@ namespace corymb::detail {
 /// strand's scheduler is no rank's of a group.
 [[nodiscard]] CORYMB_EXPORT RemoteState& remote_state(const Strand& of);
 
+/// Learns of the end of one call.
+class AnswerTaker {
+public:
+    virtual void settle(RemoteReader& answer) noexcept = 0;
+    virtual void settle(std::exception_ptr failure) noexcept = 0;
+
+protected:
+    ~AnswerTaker() = default;
+};
+
 /// Waits for the answer of one call.
-class CORYMB_EXPORT AnswerAwait : public Suspension {
+class CORYMB_EXPORT AnswerAwait : public Suspension, public AnswerTaker {
 public:
     [[nodiscard]] Rank to() const noexcept { return to_; }
     /// The answer is there. `take` may throw, which is the outcome then.
-    void settle(RemoteReader& answer) noexcept;
-    void settle(std::exception_ptr failure) noexcept;
+    void settle(RemoteReader& answer) noexcept override;
+    void settle(std::exception_ptr failure) noexcept override;
 
 protected:
     explicit AnswerAwait(Rank to) noexcept : to_(to) {}
@@ -38,6 +50,9 @@ protected:
     /// Sends the request and suspends. Throws as Mailbox::send, and Errc::interrupted.
     void start(Strand& own, std::coroutine_handle<> at, const RemoteFunction& function,
                std::size_t bytes, const Reply::Writes& write);
+    /// As `start`, for a function that is found by its name.
+    void start_named(Strand& own, std::coroutine_handle<> at, std::string_view name,
+                     std::span<const std::byte> argument);
     /// Throws the failure, if the call has failed.
     void require_answer() const;
 

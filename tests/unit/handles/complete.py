@@ -22,6 +22,8 @@ VALUES = {
     "ExceptionEntry",
     "FinishScope",
     "Machine",
+    "NamedAwait",
+    "NamedRequest",
     "NodeKind",
     "Noise",
     "NoiseTrace",

@@ -38,6 +38,8 @@ TEST(HandleTable, HasNames) {
     print(multicast_group_calls());
     print(scheduler_calls());
     print(remote_rank_calls());
+    print(named_call_calls());
+    print(named_reply_calls());
     print(remote_group_calls());
 }
 

@@ -74,6 +74,9 @@ TEST(EmptyHandle, OfASchedulerIsRefused) {
     RemoteRank rank = group.join(0);
     expect_refused_when_moved_from(remote_rank_calls(), rank);
     expect_refused_when_moved_from(remote_group_calls(), group);
+    Named named;
+    expect_refused_when_moved_from(named_call_calls(), named.call);
+    expect_refused_when_moved_from(named_reply_calls(), named.reply);
 }
 
 /// In a forked child; how many calls were not refused.
@@ -197,6 +200,17 @@ TEST(InheritedHandle, OfASchedulerIsRefused) {
                count_let_through(remote_rank_calls(), rank) +
                count_let_through(remote_group_calls(), group);
     });
+    Named named;
+    expect_refused_in_child([&] {
+        const int let_through = count_let_through(named_call_calls(), named.call) +
+                                count_let_through(named_reply_calls(), named.reply);
+        named.call = NamedCall(); // Dropping does nothing in the parent's name.
+        named.reply = NamedReply();
+        return let_through;
+    });
+    EXPECT_FALSE(named.reply.stop_token().stop_requested());
+    named.reply.answer({});
+    EXPECT_TRUE(named.call.wait(std::chrono::minutes(1)).empty());
 }
 
 TEST(InheritedHandle, OfMulticastIsRefused) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "handles/table.hpp"
 
+#include <chrono>
 #include <stop_token>
 
 namespace corymb::handles {
@@ -86,6 +87,54 @@ const Calls<RemoteGroup>& remote_group_calls() {
         {"RemoteGroup::size", Kind::looks,
          [](RemoteGroup& g) {
              static_cast<void>(g.size());
+         }},
+    };
+    return all;
+}
+
+const Calls<NamedCall>& named_call_calls() {
+    static const Calls<NamedCall> all{
+        {"NamedCall::test", Kind::acts_if_any,
+         [](NamedCall& c) {
+             static_cast<void>(c.test());
+         }},
+        {"NamedCall::wait", Kind::acts,
+         [](NamedCall& c) {
+             c.wait(std::chrono::milliseconds(1));
+         }},
+        {"NamedCall::then", Kind::acts_if_any,
+         [](NamedCall& c) {
+             c.then([] {});
+         }},
+        {"NamedCall::is_over", Kind::asks,
+         [](NamedCall& c) {
+             static_cast<void>(c.is_over());
+         }},
+        {"NamedCall::valid", Kind::asks,
+         [](NamedCall& c) {
+             static_cast<void>(c.valid());
+         }},
+    };
+    return all;
+}
+
+const Calls<NamedReply>& named_reply_calls() {
+    static const Calls<NamedReply> all{
+        {"NamedReply::answer", Kind::acts,
+         [](NamedReply& r) {
+             r.answer({});
+         }},
+        {"NamedReply::fail", Kind::acts,
+         [](NamedReply& r) {
+             r.fail(nullptr);
+         }},
+        {"NamedReply::stop_token", Kind::asks,
+         [](NamedReply& r) {
+             static_cast<void>(r.stop_token());
+         }},
+        {"NamedReply::valid", Kind::asks,
+         [](NamedReply& r) {
+             static_cast<void>(r.valid());
          }},
     };
     return all;

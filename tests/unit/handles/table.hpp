@@ -10,6 +10,7 @@
 #include <corymb/multicast.hpp>
 #include <corymb/process.hpp>
 #include <corymb/remote.hpp>
+#include <corymb/remote_name.hpp>
 #include <corymb/scheduler.hpp>
 #include <corymb/team.hpp>
 
@@ -54,5 +55,7 @@ using Calls = std::vector<Call<Handle>>;
 [[nodiscard]] const Calls<Scheduler>& scheduler_calls();
 [[nodiscard]] const Calls<RemoteRank>& remote_rank_calls();
 [[nodiscard]] const Calls<RemoteGroup>& remote_group_calls();
+[[nodiscard]] const Calls<NamedCall>& named_call_calls();
+[[nodiscard]] const Calls<NamedReply>& named_reply_calls();
 
 } // namespace corymb::handles

@@ -77,6 +77,18 @@ struct Actives {
     ActiveCall call;
 };
 
+struct Named {
+    Named() : group(2), one(group.join(0)), other(group.join(1)) {
+        offer_function(other, "f", [this](NamedRequest& request) { reply = request.later(); });
+        call = begin_named(one, 1, "f", {});
+        other.scheduler().poll();
+    }
+    RemoteGroup group;
+    RemoteRank one, other;
+    NamedReply reply;
+    NamedCall call;
+};
+
 struct Ends {
     Ends() : publisher(ring.publisher()), reader(ring.reader()) {}
     static BroadcastOptions options() {

@@ -4,6 +4,7 @@
 #include "children.hpp"
 
 #include <corymb/remote.hpp>
+#include <corymb/remote_name.hpp>
 #include <corymb/remote_object.hpp>
 #include <corymb/this_task.hpp>
 #include <corymb/when.hpp>
@@ -110,7 +111,7 @@ TEST(RemoteProcesses, AKilledRankIsNamedAndTheOthersGoOn) {
     children.expect_all_good();
 }
 
-TEST(RemoteProcesses, AnotherBuildIsRefused) {
+TEST(RemoteProcesses, AnotherBuildIsRefusedExceptByName) {
     RemoteGroup group(2, shared());
     const Descriptor descriptor(group);
     Children children;
@@ -120,7 +121,10 @@ TEST(RemoteProcesses, AnotherBuildIsRefused) {
         require(false, "the other program runs");
     });
     RemoteRank own = group.join(0);
-    own.run([]() -> Task<> {
+    const auto three = std::as_bytes(std::span("abc", 3));
+    offer_function(own, "size", [&](NamedRequest& request) { request.answer(three); });
+    own.run([](std::span<const std::byte> sent) -> Task<> {
+        EXPECT_EQ((co_await call_named(1, "echo", sent)).size(), sent.size());
         try {
             co_await at(1, [] {});
             ADD_FAILURE() << "another build has taken the call";
@@ -130,7 +134,7 @@ TEST(RemoteProcesses, AnotherBuildIsRefused) {
             EXPECT_NE(std::string(error.what()).find("other_build"), std::string::npos)
                 << error.what();
         }
-    }());
+    }(three));
     children.expect_all_good();
 }
 
