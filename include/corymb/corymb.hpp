@@ -41,6 +41,7 @@
 #include <corymb/remote_object.hpp>
 #include <corymb/request.hpp>
 #include <corymb/scheduler.hpp>
+#include <corymb/shared_graph.hpp>
 #include <corymb/simulate.hpp>
 #include <corymb/statistics.hpp>
 #include <corymb/task.hpp>

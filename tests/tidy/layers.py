@@ -44,6 +44,7 @@ PUBLIC_HEADERS = {
     "task_semaphore.hpp": "src/remote",
     "this_task.hpp": "src/remote",
     "when.hpp": "src/remote",
+    "shared_graph.hpp": "src/partition",
     "trace.hpp": "src/trace",
 }
 

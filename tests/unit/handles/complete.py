@@ -35,6 +35,7 @@ VALUES = {
     "Reply",
     "RequestAwait",
     "Scope",
+    "SharedGraph",
     "Staging",
     "Strand",
     "Suspension",
