@@ -3,6 +3,7 @@
 #pragma once
 
 #include <corymb/active_message.hpp>
+#include <corymb/array_mapping.hpp>
 #include <corymb/arrival.hpp>
 #include <corymb/barrier.hpp>
 #include <corymb/broadcast_ring.hpp>
@@ -34,6 +35,7 @@
 #include <corymb/planner.hpp>
 #include <corymb/process.hpp>
 #include <corymb/rank.hpp>
+#include <corymb/rank_barrier.hpp>
 #include <corymb/remote.hpp>
 #include <corymb/remote_error.hpp>
 #include <corymb/remote_name.hpp>
@@ -41,6 +43,7 @@
 #include <corymb/remote_object.hpp>
 #include <corymb/request.hpp>
 #include <corymb/scheduler.hpp>
+#include <corymb/shared_array.hpp>
 #include <corymb/shared_graph.hpp>
 #include <corymb/simulate.hpp>
 #include <corymb/statistics.hpp>

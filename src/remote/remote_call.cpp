@@ -96,7 +96,29 @@ void AnswerAwait::require_answer() const {
 }
 
 void AnswerAwait::withdraw() noexcept {
-    state_->stop_call(call_);
+    if (call_ != Reply::nobody) {
+        state_->stop_call(call_);
+    }
+}
+
+void AnswerAwait::expect(Strand& own, std::coroutine_handle<> at) {
+    if (own.is_stopped()) {
+        refuse_stopped("a rank");
+    }
+    state_ = &remote_state(own);
+    call_ = state_->expect(to_, *this);
+    begin_always(own, at, "a rank");
+}
+
+void AnswerAwait::arrive() noexcept {
+    if (is_waiting()) { // Else the rank has gone just before.
+        unexpect();
+        wake();
+    }
+}
+
+void AnswerAwait::unexpect() noexcept {
+    state_->expect_no_more(std::exchange(call_, Reply::nobody));
 }
 
 PostAwait::~PostAwait() {

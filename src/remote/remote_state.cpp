@@ -90,6 +90,13 @@ RemoteState::Started RemoteState::begin(Rank to, const Ending& ending, CallHeade
     return started;
 }
 
+std::uint32_t RemoteState::expect(Rank from, AnswerAwait& waits) {
+    if (is_lost_[static_cast<std::size_t>(from)]) {
+        std::rethrow_exception(transport.departure(from));
+    }
+    return calls_.add(from, {&waits, nullptr});
+}
+
 void RemoteState::stop_call(std::uint32_t call) noexcept {
     calls_.neglect(call);
     try {

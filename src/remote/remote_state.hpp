@@ -57,6 +57,10 @@ struct RemoteState final : Source {
     /// what cannot be a name.
     std::uint32_t begin_named(Rank to, const Ending& ending, std::string_view name,
                               const ByteParts& argument);
+    /// `waits` learns when that rank has gone. Returns a call that is never answered. Throws
+    /// Errc::team_broken if it has gone already.
+    [[nodiscard]] std::uint32_t expect(Rank from, AnswerAwait& waits);
+    void expect_no_more(std::uint32_t call) noexcept { calls_.take_back(call); }
     /// The caller waits no more for an answer.
     void stop_call(std::uint32_t call) noexcept;
     /// The caller waits no more for room.

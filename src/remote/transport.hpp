@@ -79,6 +79,14 @@ public:
     /// What says that a rank has left, and why.
     [[nodiscard]] std::exception_ptr departure(Rank gone) const;
 
+    /// Whether this rank and that one reach the memory of one group of mailboxes.
+    [[nodiscard]] bool shares_memory(Rank with) const noexcept { return !is_far(with); }
+    [[nodiscard]] const std::shared_ptr<MailboxShared>& near_group() noexcept {
+        return MailboxAccess::state(near_).group;
+    }
+    /// This rank's number in that group.
+    [[nodiscard]] Rank near_number() const noexcept { return near_.rank(); }
+
     /// As Source::add_events, for messages.
     [[nodiscard]] bool add_events(Source::Events& to);
     /// As Source::add_events, for room for messages to a rank. Throws as Mailbox::send.

@@ -55,6 +55,11 @@ protected:
                      std::span<const std::byte> argument);
     /// Throws the failure, if the call has failed.
     void require_answer() const;
+    /// Suspends until `arrive`, without a request. Throws if the rank has gone.
+    void expect(Strand& own, std::coroutine_handle<> at);
+    void arrive() noexcept;
+    /// Ends a wait that `expect` has begun.
+    void unexpect() noexcept;
 
 private:
     virtual void take(RemoteReader& answer) = 0;
@@ -63,6 +68,29 @@ private:
     std::uint32_t call_ = Reply::nobody;
     RemoteState* state_ = nullptr;
     std::exception_ptr failure_;
+};
+
+/// Waits for what a rank sends of its own accord. Fails when that rank has gone.
+class CORYMB_EXPORT PeerWait final : public AnswerAwait {
+public:
+    explicit PeerWait(Rank from) noexcept : AnswerAwait(from) {}
+    ~PeerWait() {
+        if (is_waiting()) {
+            unexpect();
+        }
+    }
+    static constexpr bool await_ready() noexcept { return false; }
+    template <TaskPromiseOf P>
+    void await_suspend(std::coroutine_handle<P> awaiting) {
+        expect(*awaiting.promise().strand, awaiting);
+    }
+    void await_resume() const { require_answer(); }
+    /// It is there.
+    using AnswerAwait::arrive;
+
+private:
+    void take(RemoteReader& /*answer*/) override {}
+    void withdraw() noexcept override { unexpect(); }
 };
 
 /// Waits until a message is on its way.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls among ranks on several nodes: threads play the nodes.
-#include "../cluster_team/switchboard.hpp"
+#include "remote/over_nodes.hpp"
 
 #include <corymb/finish.hpp>
 #include <corymb/object_group.hpp>
-#include <corymb/remote_nodes.hpp>
 #include <corymb/remote_object.hpp>
 #include <corymb/this_task.hpp>
 #include <corymb/when.hpp>
@@ -19,28 +18,10 @@
 
 namespace {
 
+using corymb::Nodes;
+using corymb::over_nodes;
 using corymb::Rank;
 using corymb::Task;
-using Nodes = std::vector<int>;
-
-/// Each rank is a thread; `main(rank)` gives its task.
-void over_nodes(const Nodes& node_of_rank, const std::function<Task<>(Rank)>& main,
-                const corymb::RemoteOptions& options = {}) {
-    cluster_test::Switchboard board;
-    std::vector<std::jthread> threads;
-    for (Rank rank = 0; rank < static_cast<Rank>(node_of_rank.size()); ++rank) {
-        threads.emplace_back([&, rank] {
-            cluster_test::Line line(board, rank);
-            {
-                corymb::RemoteRank own = corymb::join_over_nodes(line, node_of_rank, rank, options);
-                EXPECT_EQ(own.rank(), rank);
-                EXPECT_EQ(own.size(), static_cast<int>(node_of_rank.size()));
-                own.run(main(rank));
-            }
-            EXPECT_EQ(line.posted(), 0u);
-        });
-    }
-}
 
 const Nodes shapes[] = {{0, 1}, {0, 0, 1, 1}, {0, 1, 0, 2, 1}, {0, 0, 0}};
 

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shared structures of several processes, and of such that are killed.
+#include "children.hpp"
+
+#include <corymb/error.hpp>
+#include <corymb/remote.hpp>
+#include <corymb/shared_array.hpp>
+#include <corymb/this_task.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+using namespace process_test;
+
+RemoteOptions shared() {
+    RemoteOptions options;
+    options.between_processes = true;
+    return options;
+}
+
+/// Bytes of the group's memory that have pages.
+std::size_t bytes_taken(const Descriptor& group) {
+    struct stat status{};
+    require(::fstat(group.number(), &status) == 0, "the memory can be asked");
+    return static_cast<std::size_t>(status.st_blocks) * 512;
+}
+
+/// `life(rank)` is the task of each rank; rank 0 is this process.
+void among_processes(int size, const std::function<Task<>(Rank)>& life) {
+    RemoteGroup group(size, shared());
+    const Descriptor descriptor(group);
+    Children children;
+    for (Rank rank = 1; rank < size; ++rank) {
+        children.start([&, rank] {
+            RemoteRank own = RemoteGroup::open(descriptor.number()).join(rank);
+            own.run(life(rank));
+        });
+    }
+    RemoteRank own = group.join(0);
+    own.run(life(0));
+    children.expect_all_good();
+}
+
+TEST(SharedProcesses, TouchOneArray) {
+    static constexpr int size = 3;
+    for (const bool by_calls : {false, true}) {
+        among_processes(size, [by_calls](Rank rank) -> Task<> {
+            constexpr std::size_t count = 1000;
+            SharedArrayOptions<long> options;
+            options.mapping = ArrayMapping::tiled(16);
+            options.by_calls = by_calls;
+            auto array = co_await SharedArray<long>::make("array", count, options);
+            for (std::size_t index = 0; index < count; ++index) {
+                co_await array.accumulate(index, static_cast<long>(index) + rank);
+            }
+            co_await array.freeze();
+            for (std::size_t index = 0; index < count; ++index) {
+                const long wanted = static_cast<long>(index) * size + 3;
+                require(co_await array.get(index) == wanted, "all have added");
+            }
+            co_await array.thaw();
+        });
+    }
+}
+
+TEST(SharedProcesses, WhatAKilledRankOwnedIsGivenBack) {
+    constexpr std::size_t count = std::size_t{3} << 20;
+    RemoteGroup group(3, shared());
+    const Descriptor descriptor(group);
+    Children children;
+    const auto life = [](const Descriptor& of, Rank rank) -> Task<> {
+        const std::size_t before = bytes_taken(of);
+        {
+            auto array = co_await SharedArray<char>::make("parts", count);
+            if (rank == 1) {
+                array.local()[5] = 'x';
+            }
+            co_await array.sync();
+            if (rank == 1) {
+                ::raise(SIGKILL);
+            }
+            const std::size_t first = array.layout().index(1, 0);
+            require(co_await array.get(first + 5) == 'x', "what it has written is there");
+            try {
+                co_await array.sync();
+                require(false, "a rank is missing");
+            } catch (const Error& error) {
+                require(error.code() == Errc::team_broken, error.what());
+                require(error.ranks() == std::vector<int>{1}, "the killed one is named");
+            }
+        }
+        if (rank == 2) {
+            co_return;
+        }
+        while (bytes_taken(of) > before + count / 4) { // The other one has it open for a while.
+            co_await this_task::sleep_for(1ms);
+        }
+    };
+    const auto victim = children.start([&] {
+        RemoteRank own = RemoteGroup::open(descriptor.number()).join(1);
+        own.run(life(descriptor, 1));
+    });
+    children.start([&] {
+        RemoteRank own = RemoteGroup::open(descriptor.number()).join(2);
+        own.run(life(descriptor, 2));
+    });
+    RemoteRank own = group.join(0);
+    own.run(life(descriptor, 0));
+    EXPECT_EQ(children.wait(victim), SIGKILL);
+    children.expect_all_good();
+}
+
+} // namespace
+} // namespace corymb
