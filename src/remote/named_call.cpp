@@ -90,8 +90,8 @@ struct PendingCall final : AnswerTaker {
     }
     void end() noexcept {
         is_over = true;
-        if (then != nullptr) {
-            then();
+        if (const auto f = std::exchange(then, nullptr); f != nullptr) {
+            f(); // May take the answer, which is the end of this object.
         }
     }
     /// Throws Errc::invalid_argument if the rank has left.

@@ -74,20 +74,6 @@ void AnswerAwait::start_named(Strand& own, std::coroutine_handle<> at, std::stri
     begin_always(own, at, "the answer of a rank");
 }
 
-void AnswerAwait::settle(RemoteReader& answer) noexcept {
-    try {
-        take(answer);
-    } catch (...) {
-        failure_ = std::current_exception();
-    }
-    wake();
-}
-
-void AnswerAwait::settle(std::exception_ptr failure) noexcept {
-    failure_ = std::move(failure);
-    wake();
-}
-
 void AnswerAwait::require_answer() const {
     require_not_stopped("the answer of a rank");
     if (failure_ != nullptr) {

@@ -40,9 +40,20 @@ protected:
 class CORYMB_EXPORT AnswerAwait : public Suspension, public AnswerTaker {
 public:
     [[nodiscard]] Rank to() const noexcept { return to_; }
+    // Inline: the thunks to the second base are made where they are used, and not exported.
     /// The answer is there. `take` may throw, which is the outcome then.
-    void settle(RemoteReader& answer) noexcept override;
-    void settle(std::exception_ptr failure) noexcept override;
+    void settle(RemoteReader& answer) noexcept override {
+        try {
+            take(answer);
+        } catch (...) {
+            failure_ = std::current_exception();
+        }
+        wake();
+    }
+    void settle(std::exception_ptr failure) noexcept override {
+        failure_ = std::move(failure);
+        wake();
+    }
 
 protected:
     explicit AnswerAwait(Rank to) noexcept : to_(to) {}
