@@ -51,7 +51,7 @@ private:
 };
 
 struct Times {
-    std::vector<double> lines, call, call64, method, task, own, post, tell;
+    std::vector<double> lines, call, call64, method, task, own, own_method, post, tell;
 };
 
 template <class Call>
@@ -63,7 +63,8 @@ Task<> time_calls(std::vector<double>& into, Call call) {
     into.push_back(ns_since(begin) / trips);
 }
 
-Task<> one_round(Times& times, std::uint64_t first_word, Remote<Counter> counter) {
+Task<> one_round(Times& times, std::uint64_t first_word, Remote<Counter> counter,
+                 Remote<Counter> own) {
     co_await post(1, [](std::uint64_t word) { pass_words(1, word); }, first_word);
     const auto begin = Clock::now();
     pass_words(0, first_word);
@@ -74,6 +75,7 @@ Task<> one_round(Times& times, std::uint64_t first_word, Remote<Counter> counter
     co_await time_calls(times.method, [counter] { return counter.call<&Counter::add>(1L); });
     co_await time_calls(times.task, [] { return at(1, []() -> Task<> { co_return; }); });
     co_await time_calls(times.own, [] { return at(0, [] {}); });
+    co_await time_calls(times.own_method, [own] { return own.call<&Counter::add>(1L); });
     auto streamed = Clock::now();
     for (int i = 0; i < stream; ++i) {
         co_await post(1, [](int) {}, i);
@@ -91,8 +93,9 @@ Task<> one_round(Times& times, std::uint64_t first_word, Remote<Counter> counter
 
 Task<> lead(Times& times) {
     const Remote<Counter> counter = co_await create<Counter>(1);
+    const Remote<Counter> own = co_await create<Counter>(0);
     for (int round = 0; round < rounds; ++round) {
-        co_await one_round(times, 1 + static_cast<std::uint64_t>(round) * trips, counter);
+        co_await one_round(times, 1 + static_cast<std::uint64_t>(round) * trips, counter, own);
     }
 }
 
@@ -113,10 +116,15 @@ std::vector<Row> calls() {
         group.join(0).run(lead(times));
     });
     caller.join();
-    return {{"lines", 2, quartiles(times.lines)},   {"call", 2, quartiles(times.call)},
-            {"call64", 2, quartiles(times.call64)}, {"method", 2, quartiles(times.method)},
-            {"task", 2, quartiles(times.task)},     {"own", 1, quartiles(times.own)},
-            {"post", 2, quartiles(times.post)},     {"tell", 2, quartiles(times.tell)}};
+    return {{"lines", 2, quartiles(times.lines)},
+            {"call", 2, quartiles(times.call)},
+            {"call64", 2, quartiles(times.call64)},
+            {"method", 2, quartiles(times.method)},
+            {"task", 2, quartiles(times.task)},
+            {"own", 1, quartiles(times.own)},
+            {"own_method", 1, quartiles(times.own_method)},
+            {"post", 2, quartiles(times.post)},
+            {"tell", 2, quartiles(times.tell)}};
 }
 
 } // namespace corymb::bench

@@ -18,13 +18,13 @@ namespace detail {
 class CORYMB_EXPORT NamedObject {
 public:
     /// In a task. Throws Errc::invalid_argument if an object of this rank has that name.
-    NamedObject(std::string_view name, void* object, const std::type_info& type, Delete end);
+    NamedObject(std::string_view name, const NewObject& object);
     NamedObject(NamedObject&& other) noexcept = default;
     NamedObject& operator=(NamedObject&& other) noexcept;
     ~NamedObject();
     /// The one of the same name on rank `on`.
     [[nodiscard]] RemoteId id(Rank on) const noexcept {
-        return {on, id_.slot, id_.generation, id_.group};
+        return {on, id_.slot, id_.generation, id_.group, 0};
     }
 
 private:
@@ -69,8 +69,9 @@ public:
 
 private:
     Distributed(std::string_view name, std::unique_ptr<T> made)
-        : object_(made.get()),
-          place_(name, object_, typeid(T), [](void* object) { delete static_cast<T*>(object); }) {
+        : object_(made.get()), place_(name, {object_, &typeid(T), sizeof(T), 1, [](void* object) {
+                                                 delete static_cast<T*>(object);
+                                             }}) {
         static_cast<void>(made.release());
     }
     T* object_;

@@ -104,11 +104,9 @@ private:
 
 namespace detail {
 template <class F, class... Arguments>
-using ObjectCall = Packed<CallOfObject<F, Sent<Arguments>...>, F, Sent<Arguments>...>;
+using ObjectCall = Call<ObjectWay<F>, Sent<Arguments>...>;
 template <auto Function, class... Arguments>
-using FunctionCall = Packed<CallOfFunction<Function, Sent<Arguments>...>, Sent<Arguments>...>;
-template <class F, class... Arguments>
-using ResultOfCall = typename ResultOf<std::invoke_result_t<F, Sent<Arguments>...>>::Type;
+using FunctionCall = Call<FunctionWay<Function>, Sent<Arguments>...>;
 
 template <class F>
 consteval bool is_object_that_travels() {
@@ -136,15 +134,13 @@ template <class F, class... Arguments>
 [[nodiscard]] auto at(Rank to, F f, Arguments&&... arguments) {
     static_assert(detail::is_object_that_travels<F>());
     using What = detail::ObjectCall<F, Arguments...>;
-    return detail::CallAwait<detail::ResultOfCall<F&, Arguments...>, What>(
-        to, What(std::move(f), std::forward<Arguments>(arguments)...));
+    return detail::CallAwait<What>(to, What(std::move(f), std::forward<Arguments>(arguments)...));
 }
 /// As the other `at`, for a function that is named: at<&function>(rank, arguments...).
 template <auto Function, class... Arguments>
 [[nodiscard]] auto at(Rank to, Arguments&&... arguments) {
     using What = detail::FunctionCall<Function, Arguments...>;
-    return detail::CallAwait<detail::ResultOfCall<decltype(Function), Arguments...>, What>(
-        to, What(std::forward<Arguments>(arguments)...));
+    return detail::CallAwait<What>(to, What({}, std::forward<Arguments>(arguments)...));
 }
 
 /// For co_await: has f(arguments...) run on rank `to`, and returns when the request is on its way,
@@ -162,7 +158,7 @@ template <class F, class... Arguments>
 template <auto Function, class... Arguments>
 [[nodiscard]] auto tell(Rank to, Arguments&&... arguments) {
     using What = detail::FunctionCall<Function, Arguments...>;
-    return detail::TellAwait<What>(to, What(std::forward<Arguments>(arguments)...), true);
+    return detail::TellAwait<What>(to, What({}, std::forward<Arguments>(arguments)...), true);
 }
 /// As `tell`, but nobody learns of the end or of an exception: no answer is sent.
 template <class F, class... Arguments>
@@ -176,7 +172,7 @@ template <class F, class... Arguments>
 template <auto Function, class... Arguments>
 [[nodiscard]] auto post(Rank to, Arguments&&... arguments) {
     using What = detail::FunctionCall<Function, Arguments...>;
-    return detail::TellAwait<What>(to, What(std::forward<Arguments>(arguments)...), false);
+    return detail::TellAwait<What>(to, What({}, std::forward<Arguments>(arguments)...), false);
 }
 
 namespace detail {

@@ -2,127 +2,27 @@
 // Objects on other ranks, and pointers to them.
 #pragma once
 
+#include <corymb/detail/remote_object.hpp>
 #include <corymb/remote.hpp>
 
 #include <compare>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
+#include <vector>
 
 namespace corymb {
 
-template <class T>
-class Remote;
-
-namespace detail {
-
-/// Names an object of one group, once: no other object has it later.
-struct RemoteId {
-    Rank rank = -1; ///< -1: none.
-    std::uint32_t slot = 0;
-    std::uint32_t generation = 0;
-    std::uint32_t group = 0; ///< A mark of the group.
-    /// In the generation: the object has a name, `slot` is the hash of the name, and the rest of
-    /// the generation counts the objects that the rank has given this name.
-    static constexpr std::uint32_t named = 0x8000'0000;
-    [[nodiscard]] bool is_named() const noexcept { return (generation & named) != 0; }
-    friend auto operator<=>(const RemoteId&, const RemoteId&) = default;
-};
-
-/// Keeps an object while a call of it runs.
-class CORYMB_EXPORT ObjectUse {
-public:
-    /// Throws Errc::invalid_argument if there is no such object here, or it is no `type`.
-    ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info& type);
-    ObjectUse(ObjectUse&& other) noexcept;
-    ObjectUse& operator=(ObjectUse&&) = delete;
-    ~ObjectUse();
-    [[nodiscard]] void* object() const noexcept { return object_; }
-
-private:
-    RemoteState* here_;
-    std::uint32_t slot_;
-    void* object_;
-};
-
-using Delete = void (*)(void* object);
-/// Puts an object into the table of a rank. `end` null: it belongs to somebody else.
-CORYMB_EXPORT RemoteId adopt(RemoteState& here, void* object, const std::type_info& type,
-                             Delete end);
-/// In a call: takes an object out of the table of this rank, and ends it when no call of it runs
-/// any more. Throws as ObjectUse.
-CORYMB_EXPORT void abandon(const RemoteId& id);
-/// In a task.
-[[nodiscard]] CORYMB_EXPORT RemoteState& remote_state_here();
-/// The object, if it is here; else null. Throws as ObjectUse if it is gone.
-CORYMB_EXPORT void* local_object(const RemoteId& id, const std::type_info& type);
-
-/// Derived to base, as it is found on the object's rank.
-class CORYMB_EXPORT Upcast {
-public:
-    using Convert = void* (*)(void*);
-    Upcast(const std::type_info& from, const std::type_info& to, Convert convert);
-    Upcast(const Upcast&) = delete;
-    Upcast& operator=(const Upcast&) = delete;
-    ~Upcast();
-
-private:
-    const char* from_;
-    const char* to_;
-};
-template <class Derived, class Base>
-inline const Upcast upcast{typeid(Derived), typeid(Base), [](void* object) -> void* {
-                               return static_cast<Base*>(static_cast<Derived*>(object));
-                           }};
-
-template <auto Method, class T, class... Arguments>
-struct CallOfMethod {
-    static void invoke(Incoming& request) {
-        const auto id = RemoteCodec<RemoteId>::read(request.arguments);
-        auto run = [use = ObjectUse(request.reply.here(), id, typeid(T))](
-                       auto&&... arguments) -> decltype(auto) {
-            return (static_cast<T*>(use.object())->*Method)(
-                std::forward<decltype(arguments)>(arguments)...);
-        };
-        run_request(request.reply, std::move(run), read_all<Arguments...>(request.arguments));
-    }
-};
-
-/// Makes pointers.
-struct RemoteAccess {
-    template <class T>
-    static Remote<T> pointer(const RemoteId& id) noexcept {
-        return Remote<T>(id);
-    }
-    template <class T>
-    static const RemoteId& id(const Remote<T>& of) noexcept {
-        return of.id_;
-    }
-};
-
-template <class T, class... Arguments>
-struct CallOfMaking {
-    static void invoke(Incoming& request) {
-        const auto make = [here = &request.reply.here()](auto&&... arguments) {
-            auto made = std::make_unique<T>(std::forward<decltype(arguments)>(arguments)...);
-            const RemoteId id = adopt(*here, made.get(), typeid(T),
-                                      [](void* object) { delete static_cast<T*>(object); });
-            static_cast<void>(made.release());
-            return RemoteAccess::pointer<T>(id);
-        };
-        run_request(request.reply, make, read_all<Arguments...>(request.arguments));
-    }
-};
-
-} // namespace detail
-
-/// A pointer to an object on some rank. A value: may be copied, compared, stored, and sent in
-/// calls. It never reaches a wrong object: a call with a pointer to one that is gone, or of another
-/// group, is refused.
+/// A pointer to an object on some rank, to a member of one, or to an element of several. A value:
+/// may be copied, compared, hashed, stored, and sent in calls. It never reaches a wrong object: a
+/// call with a pointer to one that is gone, beyond the last element, or of another group, is
+/// refused with Errc::invalid_argument.
 template <class T>
 class Remote {
 public:
@@ -138,32 +38,83 @@ public:
     /// Where the object is; -1 for none.
     [[nodiscard]] Rank rank() const noexcept { return id_.rank; }
     friend auto operator<=>(const Remote&, const Remote&) = default;
+    /// The element `by` further on. The object's rank checks whether there is one.
+    friend Remote operator+(Remote from, std::ptrdiff_t by) noexcept {
+        from.id_.offset += static_cast<std::uint64_t>(by) * sizeof(T);
+        return from;
+    }
 
     /// For co_await: calls a method as `at` calls a function: r.call<&T::method>(arguments...).
     /// Throws as `at`, and Errc::invalid_argument if there is no such object.
     template <auto Method, class... Arguments>
         requires std::is_invocable_v<decltype(Method), T&, detail::Sent<Arguments>...>
     [[nodiscard]] auto call(Arguments&&... arguments) const {
-        using Result = std::invoke_result_t<decltype(Method), T&, detail::Sent<Arguments>...>;
-        using What = MethodCall<Method, Arguments...>;
-        return detail::CallAwait<typename detail::ResultOf<Result>::Type, What>(
-            id_.rank, What(id_, std::forward<Arguments>(arguments)...));
+        return call_of<MethodCall<Method, Arguments...>>(std::forward<Arguments>(arguments)...);
     }
     /// As the function `tell`.
     template <auto Method, class... Arguments>
         requires std::is_invocable_v<decltype(Method), T&, detail::Sent<Arguments>...>
     [[nodiscard]] auto tell(Arguments&&... arguments) const {
-        using What = MethodCall<Method, Arguments...>;
-        return detail::TellAwait<What>(id_.rank, What(id_, std::forward<Arguments>(arguments)...),
-                                       true);
+        return tell_of<MethodCall<Method, Arguments...>>(true,
+                                                         std::forward<Arguments>(arguments)...);
     }
     /// As the function `post`.
     template <auto Method, class... Arguments>
         requires std::is_invocable_v<decltype(Method), T&, detail::Sent<Arguments>...>
     [[nodiscard]] auto post(Arguments&&... arguments) const {
-        using What = MethodCall<Method, Arguments...>;
-        return detail::TellAwait<What>(id_.rank, What(id_, std::forward<Arguments>(arguments)...),
-                                       false);
+        return tell_of<MethodCall<Method, Arguments...>>(false,
+                                                         std::forward<Arguments>(arguments)...);
+    }
+    /// As `call`, `tell` and `post` of a method, for a function object f(T&, arguments...), which
+    /// travels with its state. Runs as a whole before another call of the object, if it is no task:
+    /// p.call([](long& sum, long by) { return std::exchange(sum, sum + by); }, 1L).
+    template <class F, class... Arguments>
+        requires std::is_invocable_v<F&, T&, detail::Sent<Arguments>...>
+    [[nodiscard]] auto call(F f, Arguments&&... arguments) const {
+        static_assert(detail::is_object_that_travels<F>());
+        return call_of<FunctionCall<F, Arguments...>>(std::move(f),
+                                                      std::forward<Arguments>(arguments)...);
+    }
+    template <class F, class... Arguments>
+        requires std::is_invocable_v<F&, T&, detail::Sent<Arguments>...>
+    [[nodiscard]] auto tell(F f, Arguments&&... arguments) const {
+        static_assert(detail::is_object_that_travels<F>());
+        return tell_of<FunctionCall<F, Arguments...>>(true, std::move(f),
+                                                      std::forward<Arguments>(arguments)...);
+    }
+    template <class F, class... Arguments>
+        requires std::is_invocable_v<F&, T&, detail::Sent<Arguments>...>
+    [[nodiscard]] auto post(F f, Arguments&&... arguments) const {
+        static_assert(detail::is_object_that_travels<F>());
+        return tell_of<FunctionCall<F, Arguments...>>(false, std::move(f),
+                                                      std::forward<Arguments>(arguments)...);
+    }
+
+    /// For co_await: a copy of the object. Throws as `call`.
+    [[nodiscard]] auto get() const {
+        return call([](const T& object) { return object; });
+    }
+    /// For co_await: assigns to the object. Throws as `call`.
+    template <class U = T>
+    [[nodiscard]] auto put(std::type_identity_t<U> value) const {
+        return call([](U& object, U&& assigned) { object = std::move(assigned); },
+                    std::move(value));
+    }
+    /// For co_await: copies of this element and those behind it, `count` in all, as a vector.
+    [[nodiscard]] auto get(std::size_t count) const {
+        return call_of<detail::Call<detail::CopyWay<T>, std::uint64_t>>(std::uint64_t{count});
+    }
+    /// For co_await: assigns to this element and those behind it. The values are read before the
+    /// call is on its way.
+    [[nodiscard]] auto put(std::span<const T> values) const {
+        return call_of<detail::Call<detail::AssignWay<T>, std::span<const T>>>(values);
+    }
+    /// For co_await: a pointer to a member, as r.member<&T::sum>(). It is good as long as the
+    /// object. Asks the object's rank where the member lies.
+    template <auto Member>
+        requires std::is_member_object_pointer_v<decltype(Member)>
+    [[nodiscard]] auto member() const {
+        return detail::MemberAwait<T, Member>(id_);
     }
 
     /// In a task: the object itself if it is on this rank, else null. Valid until the task waits.
@@ -171,15 +122,28 @@ public:
     [[nodiscard]] T* local() const { return static_cast<T*>(detail::local_object(id_, typeid(T))); }
     /// For co_await: ends the object, when the calls of it that run have ended. Throws as `at`, and
     /// Errc::invalid_argument if there is no such object. One that was offered is only withdrawn.
-    [[nodiscard]] auto destroy() const { return at<&detail::abandon>(id_.rank, id_); }
+    [[nodiscard]] auto destroy() const { return call_of<detail::Call<detail::DestroyWay>>(); }
 
 private:
     template <class U>
     friend class Remote;
     friend detail::RemoteAccess;
     template <auto Method, class... Arguments>
-    using MethodCall = detail::Packed<detail::CallOfMethod<Method, T, detail::Sent<Arguments>...>,
-                                      detail::RemoteId, detail::Sent<Arguments>...>;
+    using MethodCall = detail::Call<detail::MethodWay<T, Method>, detail::Sent<Arguments>...>;
+    template <class F, class... Arguments>
+    using FunctionCall =
+        detail::Call<detail::FunctionOnObjectWay<T>, F, detail::Sent<Arguments>...>;
+    template <class What, class... Arguments>
+    [[nodiscard]] auto call_of(Arguments&&... arguments) const {
+        return detail::CallAwait<What>(
+            id_.rank, What(detail::CalledObject{id_}, std::forward<Arguments>(arguments)...));
+    }
+    template <class What, class... Arguments>
+    [[nodiscard]] auto tell_of(bool is_counted, Arguments&&... arguments) const {
+        return detail::TellAwait<What>(
+            id_.rank, What(detail::CalledObject{id_}, std::forward<Arguments>(arguments)...),
+            is_counted);
+    }
     explicit Remote(const detail::RemoteId& id) noexcept : id_(id) {}
     detail::RemoteId id_;
 };
@@ -188,17 +152,32 @@ private:
 /// lives until it is destroyed or its rank leaves the group. Throws as `at`.
 template <class T, class... Arguments>
 [[nodiscard]] auto create(Rank to, Arguments&&... arguments) {
-    using What = detail::Packed<detail::CallOfMaking<T, detail::Sent<Arguments>...>,
-                                detail::Sent<Arguments>...>;
-    return detail::CallAwait<Remote<T>, What>(to, What(std::forward<Arguments>(arguments)...));
+    using What = detail::Call<detail::MakingWay<T>, detail::Sent<Arguments>...>;
+    return detail::CallAwait<What>(to, What({}, std::forward<Arguments>(arguments)...));
 }
 
 /// In a task: a pointer to an object of this rank that exists already, and must exist until
 /// `destroy` of the pointer has returned.
 template <class T>
+    requires(!detail::is_span<T>)
 [[nodiscard]] Remote<T> offer(T& object) {
+    return detail::RemoteAccess::pointer<T>(detail::adopt(
+        detail::remote_state_here(), {std::addressof(object), &typeid(T), sizeof(T), 1, nullptr}));
+}
+/// In a task: a pointer to the first of these elements, which must exist as long. The others are
+/// found by `+`.
+template <class T, std::size_t N>
+[[nodiscard]] Remote<T> offer(std::span<T, N> elements) {
     return detail::RemoteAccess::pointer<T>(
-        detail::adopt(detail::remote_state_here(), std::addressof(object), typeid(T), nullptr));
+        detail::adopt(detail::remote_state_here(),
+                      {elements.data(), &typeid(T), sizeof(T), elements.size(), nullptr}));
 }
 
 } // namespace corymb
+
+template <class T>
+struct std::hash<corymb::Remote<T>> {
+    std::size_t operator()(const corymb::Remote<T>& of) const noexcept {
+        return corymb::detail::RemoteAccess::id(of).hash();
+    }
+};

@@ -7,11 +7,10 @@
 
 namespace corymb::detail {
 
-NamedObject::NamedObject(std::string_view name, void* object, const std::type_info& type,
-                         Delete end) {
+NamedObject::NamedObject(std::string_view name, const NewObject& object) {
     RemoteState& here = remote_state_here();
     here_ = here.self;
-    id_ = here.add_named(name, object, type, end);
+    id_ = here.add_named(name, object);
 }
 
 NamedObject& NamedObject::operator=(NamedObject&& other) noexcept {

@@ -71,5 +71,13 @@ std::exception_ptr exception_of(const Failure& failure, Rank from) noexcept {
     }
 }
 
+std::exception_ptr arrived(const std::exception_ptr& thrown, Rank from) noexcept {
+    try {
+        return exception_of(failure_of(thrown), from);
+    } catch (...) { // No memory.
+        return std::current_exception();
+    }
+}
+
 } // namespace detail
 } // namespace corymb

@@ -23,6 +23,8 @@ struct Failure {
 [[nodiscard]] Failure failure_of(const std::exception_ptr& thrown);
 /// What the caller of rank `from` gets. Throws nothing.
 [[nodiscard]] std::exception_ptr exception_of(const Failure& failure, Rank from) noexcept;
+/// As it would arrive, if it was thrown on rank `from`.
+[[nodiscard]] std::exception_ptr arrived(const std::exception_ptr& thrown, Rank from) noexcept;
 
 } // namespace corymb::detail
 

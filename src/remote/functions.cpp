@@ -40,7 +40,7 @@ struct Registry {
     std::mutex mutex;
     std::unordered_multimap<std::uint64_t, const RemoteFunction*> functions;
     std::multimap<std::string, ExceptionEntry::Throw> exceptions;
-    std::multimap<std::pair<std::string, std::string>, Upcast::Convert> upcasts;
+    std::multimap<std::pair<std::string, std::string>, Subobject::Step> subobjects;
     std::atomic<std::uint64_t> changes{1};
 };
 
@@ -131,40 +131,51 @@ ExceptionEntry::Throw find_exception(const std::string& name) {
     return found == all.exceptions.end() ? nullptr : found->second;
 }
 
-Upcast::Upcast(const std::type_info& from, const std::type_info& to, Convert convert)
+Subobject::Subobject(const std::type_info& from, const std::type_info& to, const Step& step)
     : from_(from.name()), to_(to.name()) {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    all.upcasts.emplace(std::pair(from_, to_), convert);
+    all.subobjects.emplace(std::pair(from_, to_), step);
 }
 
-Upcast::~Upcast() {
+Subobject::~Subobject() {
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    if (const auto found = all.upcasts.find({from_, to_}); found != all.upcasts.end()) {
-        all.upcasts.erase(found);
+    if (const auto found = all.subobjects.find({from_, to_}); found != all.subobjects.end()) {
+        all.subobjects.erase(found);
     }
 }
 
-void* upcast_object(void* object, const std::type_info& from, const std::type_info& to) {
+namespace {
+
+struct Reached {
+    std::string type;
+    void* object;
+    bool is_at; ///< It, or that of which it is a base, begins at the offset.
+    bool operator==(const Reached&) const = default;
+};
+
+} // namespace
+
+void* part_of(void* object, const std::type_info& whole, std::uint64_t offset,
+              const std::type_info& part) {
+    const void* const wanted = static_cast<std::byte*>(object) + offset;
     Registry& all = registry();
     const std::lock_guard lock(all.mutex);
-    // Breadth first, since a pointer may have been converted in several steps.
-    std::vector<std::pair<std::string, void*>> reached{{from.name(), object}};
+    // Breadth first, since a pointer may have been made in several steps.
+    std::vector<Reached> reached{{whole.name(), object, offset == 0}};
     for (std::size_t i = 0; i < reached.size(); ++i) {
-        const auto [name, as_this] = reached[i];
-        for (auto up = all.upcasts.lower_bound({name, ""});
-             up != all.upcasts.end() && up->first.first == name; ++up) {
-            const std::string& base = up->first.second;
-            if (std::ranges::find(reached, base, &std::pair<std::string, void*>::first) !=
-                reached.end()) {
-                continue;
+        const Reached from = reached[i];
+        if (from.is_at && from.type == part.name()) {
+            return from.object;
+        }
+        for (auto step = all.subobjects.lower_bound({from.type, ""});
+             step != all.subobjects.end() && step->first.first == from.type; ++step) {
+            void* const to = step->second.take(from.object);
+            Reached next{step->first.second, to, step->second.is_base ? from.is_at : to == wanted};
+            if (std::ranges::find(reached, next) == reached.end()) {
+                reached.push_back(std::move(next));
             }
-            void* const as_base = up->second(as_this);
-            if (base == to.name()) {
-                return as_base;
-            }
-            reached.emplace_back(base, as_base);
         }
     }
     return nullptr;

@@ -36,9 +36,10 @@ private:
 
 /// Throws an exception of the type that has this name; null: none is registered.
 [[nodiscard]] ExceptionEntry::Throw find_exception(const std::string& name);
-/// The object, a `from`, as a `to`. Null: no pointer was ever converted so, in one step or more.
-[[nodiscard]] void* upcast_object(void* object, const std::type_info& from,
-                                  const std::type_info& to);
+/// The part of an object of type `whole` that begins `offset` bytes behind its begin, or a base of
+/// that part, as a `part`. Null: no pointer to such a part was ever made, in one step or more.
+[[nodiscard]] void* part_of(void* object, const std::type_info& whole, std::uint64_t offset,
+                            const std::type_info& part);
 
 /// Equal in all processes.
 [[nodiscard]] std::uint64_t hash_of(std::string_view text) noexcept;

@@ -33,7 +33,7 @@ ObjectTable::~ObjectTable() {
     }
 }
 
-RemoteId ObjectTable::add(void* object, const std::type_info& type, Delete end) {
+RemoteId ObjectTable::add(const NewObject& object) {
     make_room(free_, places_.size() + 1); // So that `clear` cannot fail.
     if (free_.empty()) {
         places_.emplace_back();
@@ -42,12 +42,11 @@ RemoteId ObjectTable::add(void* object, const std::type_info& type, Delete end) 
     const std::uint32_t slot = free_.back();
     free_.pop_back();
     Place& made = places_[slot];
-    made = {object, &type, end, (made.generation + 1) & ~RemoteId::named, 0, true};
-    return {rank_, slot, made.generation, group_};
+    made = {object, (made.generation + 1) & ~RemoteId::named, 0, true};
+    return {rank_, slot, made.generation, group_, 0};
 }
 
-RemoteId ObjectTable::add_named(std::string_view name, void* object, const std::type_info& type,
-                                Delete end) {
+RemoteId ObjectTable::add_named(std::string_view name, const NewObject& object) {
     const auto hash = static_cast<std::uint32_t>(hash_of(name));
     Name& known = names_[hash];
     if (known.made == 0) {
@@ -59,47 +58,69 @@ RemoteId ObjectTable::add_named(std::string_view name, void* object, const std::
     } else if (known.slot != no_slot) {
         refuse("this rank has a distributed object '" + known.text + "' already");
     }
-    known.slot = add(object, type, end).slot;
-    return {rank_, hash, RemoteId::named | known.made++, group_};
+    known.slot = add(object).slot;
+    return {rank_, hash, RemoteId::named | known.made++, group_, 0};
+}
+
+void ObjectTable::refuse_foreign(const RemoteId& id) {
+    refuse(id.rank < 0 ? "the pointer is to no object" : "the pointer is of another group");
+}
+
+bool ObjectTable::is_named_made(const RemoteId& id) const {
+    const auto found = names_.find(id.slot);
+    return found != names_.end() && (id.generation & ~RemoteId::named) < found->second.made;
 }
 
 std::uint32_t ObjectTable::named_slot(const RemoteId& id, const std::type_info& type) const {
-    const std::uint32_t number = id.generation & ~RemoteId::named;
-    const auto found = names_.find(id.slot);
-    if (found == names_.end() || number >= found->second.made) {
+    if (!is_named_made(id)) {
         throw ObjectExpected(id, type);
     }
-    return number + 1 == found->second.made ? found->second.slot : no_slot;
+    const Name& name = names_.find(id.slot)->second;
+    return (id.generation & ~RemoteId::named) + 1 == name.made ? name.slot : no_slot;
 }
 
 std::uint32_t ObjectTable::slot_of(const RemoteId& id, const std::type_info& type) const {
-    if (id.rank < 0) {
-        refuse("the pointer is to no object");
-    }
-    if (!is_own(id)) {
-        refuse("the pointer is of another group");
-    }
+    require_of_group(id);
     const std::uint32_t slot = id.is_named() ? named_slot(id, type) : id.slot;
-    if (slot >= places_.size() || !places_[slot].is_there ||
+    if (id.rank != rank_ || slot >= places_.size() || !places_[slot].is_there ||
         (!id.is_named() && places_[slot].generation != id.generation)) {
         refuse("the object that the pointer was to is gone");
     }
     return slot;
 }
 
-ObjectTable::Use ObjectTable::use(const RemoteId& id, const std::type_info& type) {
+ObjectTable::Use ObjectTable::use(const RemoteId& id, const std::type_info& type,
+                                  std::size_t count) {
     const std::uint32_t slot = slot_of(id, type);
     Place& found = places_[slot];
-    void* object = found.object;
-    if (*found.type != type) {
-        object = upcast_object(object, *found.type, type);
+    const NewObject& whole = found.object;
+    const std::uint64_t number = id.offset == 0 ? 0 : id.offset / whole.bytes;
+    const std::uint64_t within = id.offset - number * whole.bytes;
+    if (number >= whole.count) {
+        refuse("the pointer is to element " + std::to_string(number) + " of " +
+               std::to_string(whole.count));
+    }
+    void* object = static_cast<std::byte*>(whole.first) + number * whole.bytes;
+    std::uint64_t behind = whole.count - number;
+    if (within != 0 || *whole.type != type) {
+        object = part_of(object, *whole.type, within, type);
+        behind = 1;
         if (object == nullptr) {
-            refuse("the pointer is to a " + readable(found.type->name()) + ", not to a " +
-                   readable(type.name()));
+            refuse("the pointer is to a " + readable(whole.type->name()) +
+                   ", or to a part of one, not to a " + readable(type.name()));
         }
+    }
+    if (count > behind) {
+        refuse("there are " + std::to_string(behind) + " elements from the pointer on, not " +
+               std::to_string(count));
     }
     ++found.uses;
     return {object, slot};
+}
+
+std::uint64_t ObjectTable::offset_of(std::uint32_t slot, const void* part) const noexcept {
+    return static_cast<std::uint64_t>(static_cast<const std::byte*>(part) -
+                                      static_cast<const std::byte*>(places_[slot].object.first));
 }
 
 void ObjectTable::let_go(std::uint32_t slot) noexcept {
@@ -111,6 +132,9 @@ void ObjectTable::let_go(std::uint32_t slot) noexcept {
 void ObjectTable::remove(const RemoteId& id) {
     if (id.is_named()) {
         refuse("a distributed object ends with its Distributed");
+    }
+    if (id.offset != 0) {
+        refuse("the pointer is to a part of an object, which ends with the object");
     }
     remove_slot(slot_of(id, typeid(void)));
 }
@@ -128,14 +152,14 @@ void ObjectTable::remove_slot(std::uint32_t slot) noexcept {
 
 void ObjectTable::clear(std::uint32_t slot) noexcept {
     Place& place = places_[slot];
-    void* const object = std::exchange(place.object, nullptr);
+    void* const object = std::exchange(place.object.first, nullptr);
     if (object == nullptr) {
         return;
     }
     place.is_there = false;
     free_.push_back(slot); // Before the end: a destructor may make objects.
-    if (place.end != nullptr) {
-        place.end(object);
+    if (place.object.end != nullptr) {
+        place.object.end(object);
     }
 }
 

@@ -33,23 +33,35 @@ public:
     ObjectTable& operator=(const ObjectTable&) = delete;
     ~ObjectTable();
 
-    RemoteId add(void* object, const std::type_info& type, Delete end);
+    RemoteId add(const NewObject& object);
     /// Throws Errc::invalid_argument if an object of this rank has that name, or if another name
     /// has the same hash.
-    RemoteId add_named(std::string_view name, void* object, const std::type_info& type, Delete end);
+    RemoteId add_named(std::string_view name, const NewObject& object);
     struct Use {
         void* object;
         std::uint32_t slot; ///< For `let_go`.
     };
-    /// The object as a `type`, which is used from here on. Throws Errc::invalid_argument, and
-    /// ObjectExpected.
-    [[nodiscard]] Use use(const RemoteId& id, const std::type_info& type);
+    /// The object, or its part, as `count` of `type`, which are used from here on. Throws
+    /// Errc::invalid_argument, and ObjectExpected.
+    [[nodiscard]] Use use(const RemoteId& id, const std::type_info& type, std::size_t count);
+    /// Where a part lies in the object that it belongs to, in bytes.
+    [[nodiscard]] std::uint64_t offset_of(std::uint32_t slot, const void* part) const noexcept;
     /// A use is over; ends the object if it was removed meanwhile.
     void let_go(std::uint32_t slot) noexcept;
     /// Throws Errc::invalid_argument, also for a named object.
     void remove(const RemoteId& id);
     /// Takes out a named object that is there.
     void remove_named(const RemoteId& id) noexcept;
+    /// Throws Errc::invalid_argument for a pointer to nothing, and for one of another group.
+    void require_of_group(const RemoteId& id) const {
+        if (id.rank < 0 || id.group != group_) [[unlikely]] {
+            refuse_foreign(id);
+        }
+    }
+    /// Whether `use` would throw no ObjectExpected.
+    [[nodiscard]] bool is_made(const RemoteId& id) const {
+        return !id.is_named() || is_named_made(id);
+    }
     /// The mark of the ranks' group.
     [[nodiscard]] std::uint32_t group() const noexcept { return group_; }
     [[nodiscard]] bool is_own(const RemoteId& id) const noexcept {
@@ -58,9 +70,7 @@ public:
 
 private:
     struct Place {
-        void* object = nullptr;
-        const std::type_info* type = nullptr;
-        Delete end = nullptr;
+        NewObject object;
         std::uint32_t generation = 0;
         std::uint32_t uses = 0;
         bool is_there = false; ///< Pointers find it.
@@ -71,6 +81,8 @@ private:
         std::uint32_t slot = 0; ///< The last one's; `no_slot`: it is gone.
     };
     static constexpr std::uint32_t no_slot = 0xffff'ffff;
+    [[noreturn]] static void refuse_foreign(const RemoteId& id);
+    [[nodiscard]] bool is_named_made(const RemoteId& id) const;
     /// Where the object is. Throws as `use`.
     [[nodiscard]] std::uint32_t slot_of(const RemoteId& id, const std::type_info& type) const;
     [[nodiscard]] std::uint32_t named_slot(const RemoteId& id, const std::type_info& type) const;

@@ -15,8 +15,8 @@
 
 namespace corymb::detail {
 
-/// Requests that came before this rank has made the named object that they are for. In the order in
-/// which they came.
+/// Requests that came before this rank has made the named object that they are for, and those that
+/// the rank sends itself meanwhile. In the order in which they came.
 class ParkedRequests {
 public:
     struct Parked {
@@ -29,12 +29,15 @@ public:
     using Requests = std::list<Parked>;
 
     void park(Parked request) { waiting_.push_back(std::move(request)); }
+    /// Is served in the next look, behind those that were revived.
+    void put_off(Parked request) { revived_.push_back(std::move(request)); }
     /// The object is there: its requests can be served.
     void revive(const RemoteId& object) noexcept {
         revived_.splice(revived_.end(),
                         take_if([&object](const Parked& one) { return one.object == object; }));
     }
     [[nodiscard]] bool has_revived() const noexcept { return !revived_.empty(); }
+    [[nodiscard]] std::size_t revived() const noexcept { return revived_.size(); }
     [[nodiscard]] Parked take_revived() noexcept {
         Parked first = std::move(revived_.front());
         revived_.pop_front();

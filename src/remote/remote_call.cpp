@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <corymb/detail/remote_call.hpp>
 
+#include "remote/failures.hpp"
 #include "remote/remote_state.hpp"
 
 #include <corymb/error.hpp>
@@ -48,6 +49,45 @@ void serve_request(const Reply& reply, Task<> task) {
     reply.here().serve(reply, std::move(task));
 }
 
+OutsideOfTasks::OutsideOfTasks(Strand& own) noexcept : own_(&own) {
+    own.scheduler->running = nullptr;
+}
+
+OutsideOfTasks::~OutsideOfTasks() {
+    own_->scheduler->running = own_;
+}
+
+bool CallSuspension::is_own(Strand& own, const RemoteId* object) {
+    if (own.is_stopped()) [[unlikely]] {
+        refuse_stopped("the answer of a rank");
+    }
+    state_ = &remote_state(own);
+    if (object != nullptr) {
+        state_->objects.require_of_group(*object);
+    }
+    return to_ == state_->transport.rank() && state_->is_ready(object);
+}
+
+bool CallSuspension::pause(Strand& own, std::coroutine_handle<> at) const noexcept {
+    if (!state_->is_pause_due()) [[likely]] {
+        return false;
+    }
+    own.suspend(at, "its next turn");
+    own.make_ready();
+    return true;
+}
+
+void CallSuspension::keep_thrown_here() noexcept {
+    keep(arrived(std::current_exception(), to_));
+}
+
+void CallSuspension::require_good(const char* waited_for) const {
+    require_not_stopped(waited_for);
+    if (failure_ != nullptr) {
+        std::rethrow_exception(failure_);
+    }
+}
+
 AnswerAwait::~AnswerAwait() {
     if (is_waiting()) {
         withdraw();
@@ -56,43 +96,44 @@ AnswerAwait::~AnswerAwait() {
 
 void AnswerAwait::start(Strand& own, std::coroutine_handle<> at, const RemoteFunction& function,
                         std::size_t bytes, const Reply::Writes& write) {
-    if (own.is_stopped()) {
-        refuse_stopped("the answer of a rank");
-    }
-    state_ = &remote_state(own);
-    call_ = state_->begin_call(to_, {this, nullptr}, function, bytes, write, nullptr).call;
+    call_ = state().begin_call(to(), {this, nullptr}, function, bytes, write, nullptr).call;
     begin_always(own, at, "the answer of a rank");
 }
 
 void AnswerAwait::start_named(Strand& own, std::coroutine_handle<> at, std::string_view name,
                               std::span<const std::byte> argument) {
-    if (own.is_stopped()) {
-        refuse_stopped("the answer of a rank");
-    }
-    state_ = &remote_state(own);
-    call_ = state_->begin_named(to_, {this, nullptr}, name, argument);
+    static_cast<void>(is_own(own, nullptr));
+    call_ = state().begin_named(to(), {this, nullptr}, name, argument);
     begin_always(own, at, "the answer of a rank");
 }
 
+Reply AnswerAwait::start_here() {
+    call_ = state().begin_call_here({this, nullptr});
+    return {state(), to(), call_};
+}
+
+void AnswerAwait::wait_here(Strand& own, std::coroutine_handle<> at) noexcept {
+    begin_always(own, at, "the answer of a rank");
+}
+
+void AnswerAwait::fail_here() noexcept {
+    keep_thrown_here();
+    state().end_call_here(call_);
+}
+
 void AnswerAwait::require_answer() const {
-    require_not_stopped("the answer of a rank");
-    if (failure_ != nullptr) {
-        std::rethrow_exception(failure_);
-    }
+    require_good("the answer of a rank");
 }
 
 void AnswerAwait::withdraw() noexcept {
     if (call_ != Reply::nobody) {
-        state_->stop_call(call_);
+        state().stop_call(call_);
     }
 }
 
 void AnswerAwait::expect(Strand& own, std::coroutine_handle<> at) {
-    if (own.is_stopped()) {
-        refuse_stopped("a rank");
-    }
-    state_ = &remote_state(own);
-    call_ = state_->expect(to_, *this);
+    static_cast<void>(is_own(own, nullptr));
+    call_ = state().expect(to(), *this);
     begin_always(own, at, "a rank");
 }
 
@@ -104,22 +145,18 @@ void AnswerAwait::arrive() noexcept {
 }
 
 void AnswerAwait::unexpect() noexcept {
-    state_->expect_no_more(std::exchange(call_, Reply::nobody));
+    state().expect_no_more(std::exchange(call_, Reply::nobody));
 }
 
 PostAwait::~PostAwait() {
     if (is_waiting()) { // The rank leaves: its scopes go, too.
-        state_->drop_sending(*this, call_);
+        state().drop_sending(*this, call_);
     }
 }
 
 bool PostAwait::start(Strand& own, const RemoteFunction& function, std::size_t bytes,
-                      const Reply::Writes& write, bool is_counted) {
-    if (own.is_stopped()) {
-        refuse_stopped("room for a message to a rank");
-    }
-    state_ = &remote_state(own);
-    const auto started = state_->begin_call(to_, {nullptr, is_counted ? own.inner : nullptr},
+                      const Reply::Writes& write) {
+    const auto started = state().begin_call(to(), {nullptr, is_counted_ ? own.inner : nullptr},
                                             function, bytes, write, this);
     call_ = started.call;
     return started.is_sent;
@@ -129,23 +166,43 @@ void PostAwait::suspend(Strand& own, std::coroutine_handle<> at) {
     begin_always(own, at, "room for a message to a rank");
 }
 
+Reply PostAwait::start_here(Strand& own) {
+    if (is_counted_) {
+        call_ = state().begin_call_here({nullptr, own.inner});
+        own.inner->add();
+    }
+    return {state(), to(), call_};
+}
+
+void PostAwait::fail_here(Strand& own) noexcept {
+    if (!is_counted_) {
+        return;
+    }
+    keep_thrown_here();
+    if (call_ != Reply::nobody) {
+        state().end_call_here(call_);
+    } else {
+        own.inner->add();
+    }
+    const std::exception_ptr thrown = failure();
+    keep(nullptr);
+    own.inner->end_one(thrown);
+}
+
 void PostAwait::settle(std::exception_ptr failure) noexcept {
     if (failure != nullptr) {
-        state_->end_unsent(call_);
+        state().end_unsent(call_);
     }
-    failure_ = std::move(failure);
+    keep(std::move(failure));
     wake();
 }
 
 void PostAwait::require_sent() const {
-    require_not_stopped("room for a message to a rank");
-    if (failure_ != nullptr) {
-        std::rethrow_exception(failure_);
-    }
+    require_good("room for a message to a rank");
 }
 
 void PostAwait::withdraw() noexcept {
-    state_->stop_sending(*this, call_);
+    state().stop_sending(*this, call_);
 }
 
 EndOfAll::~EndOfAll() {
@@ -168,11 +225,12 @@ void EndOfAll::withdraw() noexcept {
     state_->await_end(nullptr);
 }
 
-ObjectUse::ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info& type)
+ObjectUse::ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info& type,
+                     std::size_t count)
     : here_(&here) {
-    const ObjectTable::Use use = here.objects.use(id, type);
-    slot_ = use.slot;
-    object_ = use.object;
+    const ObjectTable::Use found = here.objects.use(id, type, count);
+    object_ = found.object;
+    slot_ = found.slot;
 }
 
 ObjectUse::ObjectUse(ObjectUse&& other) noexcept
@@ -184,12 +242,16 @@ ObjectUse::~ObjectUse() {
     }
 }
 
-RemoteId adopt(RemoteState& here, void* object, const std::type_info& type, Delete end) {
-    return here.objects.add(object, type, end);
+std::uint64_t ObjectUse::offset_of(const void* part) const noexcept {
+    return here_->objects.offset_of(slot_, part);
 }
 
-void abandon(const RemoteId& id) {
-    remote_state_here().objects.remove(id);
+RemoteId adopt(RemoteState& here, const NewObject& object) {
+    return here.objects.add(object);
+}
+
+void abandon(RemoteState& here, const RemoteId& id) {
+    here.objects.remove(id);
 }
 
 void* local_object(const RemoteId& id, const std::type_info& type) {

@@ -7,6 +7,7 @@
 
 #include <corymb/error.hpp>
 
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -97,6 +98,20 @@ std::uint32_t RemoteState::expect(Rank from, AnswerAwait& waits) {
     return calls_.add(from, {&waits, nullptr});
 }
 
+std::uint32_t RemoteState::begin_call_here(const Ending& ending) {
+    return calls_.add(transport.rank(), ending);
+}
+
+void RemoteState::end_call_here(std::uint32_t call) noexcept {
+    calls_.take_back(call);
+}
+
+bool RemoteState::is_pause_due() noexcept {
+    const bool is_due = ++calls_here_ >= remote::tuning::own_calls_of_a_turn;
+    calls_here_ = is_due ? 0 : calls_here_;
+    return is_due;
+}
+
 void RemoteState::stop_call(std::uint32_t call) noexcept {
     calls_.neglect(call);
     try {
@@ -156,6 +171,10 @@ bool RemoteState::send(Rank to, const CallHeader& header) {
 
 bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
                        const Reply::Writes& write, PostAwait* until_sent) {
+    if (to == transport.rank()) [[unlikely]] {
+        deliver(header, bytes, write);
+        return true;
+    }
     if (!knows_[static_cast<std::size_t>(to)]) [[unlikely]] {
         greet(to);
     }
@@ -178,6 +197,23 @@ bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
     outgoing_.push(to, std::move(message));
     turns().look_soon();
     return false;
+}
+
+void RemoteState::deliver(const CallHeader& header, std::size_t bytes, const Reply::Writes& write) {
+    const bool is_call = header.kind == CallHeader::request || header.kind == CallHeader::named;
+    std::array<std::byte, 256> small;
+    std::vector<std::byte> large(is_call || bytes > small.size() ? bytes : 0);
+    const std::span<std::byte> room =
+        large.empty() ? std::span(small).first(bytes) : std::span(large);
+    RemoteWriter writer(room);
+    write(writer);
+    writer.require_full();
+    if (is_call) {
+        parked_.put_off({{}, transport.rank(), header, std::move(large), nullptr});
+        turns().look_soon();
+    } else {
+        take(transport.rank(), header, room);
+    }
 }
 
 void RemoteState::send_answer(const Reply& reply, std::size_t bytes, const Reply::Writes& write) {
@@ -233,20 +269,20 @@ void RemoteState::note_served(const Reply& reply) noexcept {
     }
 }
 
-RemoteId RemoteState::add_named(std::string_view name, void* object, const std::type_info& type,
-                                Delete end) {
-    const RemoteId made = objects.add_named(name, object, type, end);
+RemoteId RemoteState::add_named(std::string_view name, const NewObject& object) {
+    const RemoteId made = objects.add_named(name, object);
     parked_.revive(made);
     return made;
 }
 
 bool RemoteState::serve_revived() noexcept {
-    const bool has_some = parked_.has_revived();
-    while (parked_.has_revived()) {
+    const std::size_t count = parked_.revived(); // They may put off others.
+    for (std::size_t i = 0; i < count && parked_.has_revived(); ++i) {
         const ParkedRequests::Parked request = parked_.take_revived();
-        run(request.from, request.header, RemoteReader(request.body));
+        RemoteReader body(request.body);
+        run_any(request.from, request.header, body);
     }
-    return has_some;
+    return count != 0;
 }
 
 bool RemoteState::is_late(Rank from) const noexcept {
@@ -346,30 +382,32 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
     RemoteReader reader(body);
     switch (header.kind) {
     case CallHeader::request:
+    case CallHeader::named:
         if (parked_.has_revived()) [[unlikely]] { // They came before.
             serve_revived();
         }
-        run(from, header, reader);
+        run_any(from, header, reader);
         break;
-    case CallHeader::named: run_named(from, header, reader); break;
     case CallHeader::answer: calls_.end(header.call, from, &reader, nullptr); break;
     case CallHeader::failure:
         calls_.end(header.call, from, nullptr,
                    exception_of(RemoteCodec<Failure>::read(reader), from));
         break;
-    case CallHeader::stop:
-        if (const auto found = served_.find({from, header.call}); found != served_.end()) {
-            std::stop_source(found->second).request_stop();
-        } else {
-            drop_parked(from, header.call);
-        }
-        break;
+    case CallHeader::stop: ask_to_stop(from, header.call); break;
     case CallHeader::hello: meet(from, reader); break;
     case CallHeader::over:
         ++over_[static_cast<std::size_t>(from)];
         wake_at_end();
         break;
     default: break;
+    }
+}
+
+void RemoteState::ask_to_stop(Rank caller, std::uint32_t call) noexcept {
+    if (const auto found = served_.find({caller, call}); found != served_.end()) {
+        std::stop_source(found->second).request_stop();
+    } else {
+        drop_parked(caller, call);
     }
 }
 

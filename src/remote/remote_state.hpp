@@ -61,6 +61,17 @@ struct RemoteState final : Source {
     /// Errc::team_broken if it has gone already.
     [[nodiscard]] std::uint32_t expect(Rank from, AnswerAwait& waits);
     void expect_no_more(std::uint32_t call) noexcept { calls_.take_back(call); }
+    /// Whether a call of this rank by itself may run at once: it does not wait for its object, or
+    /// behind others that have.
+    [[nodiscard]] bool is_ready(const RemoteId* object) const {
+        return !parked_.has_revived() && (object == nullptr || objects.is_made(*object));
+    }
+    /// Begins a call of this rank by itself, whose answer comes from its Reply.
+    [[nodiscard]] std::uint32_t begin_call_here(const Ending& ending);
+    /// Such a call was not served.
+    void end_call_here(std::uint32_t call) noexcept;
+    /// Counts calls of this rank by itself: a task pauses after some of them.
+    [[nodiscard]] bool is_pause_due() noexcept;
     /// The caller waits no more for an answer.
     void stop_call(std::uint32_t call) noexcept;
     /// The caller waits no more for room.
@@ -75,7 +86,7 @@ struct RemoteState final : Source {
     void send_failure(const Reply& reply, const std::exception_ptr& thrown) noexcept;
     void serve(const Reply& reply, Task<> task);
     /// As ObjectTable::add_named. Requests that wait for the object are served in the next look.
-    RemoteId add_named(std::string_view name, void* object, const std::type_info& type, Delete end);
+    RemoteId add_named(std::string_view name, const NewObject& object);
     /// Sends what there is room for now. For calls that are begun and answered between looks.
     void push_on() noexcept;
     /// A request that is answered later: asks to stop when its caller waits no more.
@@ -108,12 +119,19 @@ private:
     bool send(Rank to, const CallHeader& header, std::size_t bytes, const Reply::Writes& write,
               PostAwait* until_sent = nullptr);
     bool send(Rank to, const CallHeader& header); ///< Without a body.
+    /// To this rank itself.
+    void deliver(const CallHeader& header, std::size_t bytes, const Reply::Writes& write);
     void greet(Rank to);
     void meet(Rank other, RemoteReader& hello);
     void note_served(const Reply& reply) noexcept;
+    void ask_to_stop(Rank caller, std::uint32_t call) noexcept;
     void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
     Started begin(Rank to, const Ending& ending, CallHeader header, std::size_t bytes,
                   const Reply::Writes& write, PostAwait* until_sent);
+    void run_any(Rank from, const CallHeader& header, RemoteReader& arguments) noexcept {
+        header.kind == CallHeader::named ? run_named(from, header, arguments)
+                                         : run(from, header, arguments);
+    }
     void run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept;
     void run_named(Rank from, const CallHeader& header, RemoteReader& arguments) noexcept;
     /// Serves the requests whose objects have been made. Whether there were any.
@@ -143,6 +161,7 @@ private:
     /// By rank: how many of its tasks have ended. A rank that is gone is not asked.
     std::vector<std::uint64_t> over_;
     EndOfAll* end_waits_ = nullptr;
+    int calls_here_ = 0;        ///< Since the last pause.
     std::vector<bool> is_lost_; ///< By rank: it has left, or its process has ended.
     std::vector<bool> knows_;   ///< By rank: it was told which build this one is.
     /// Ranks of other builds, whose calls are refused, with the reason.

@@ -344,6 +344,7 @@ void SchedulerState::abandon_all() noexcept {
         }
     }
     running_count = 0;
+    ready.clear(); // Tasks that were asked to stop meanwhile.
     ended.clear();
 }
 

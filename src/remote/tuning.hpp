@@ -14,6 +14,9 @@ CORYMB_TUNED Tuned<int> turns_of_a_pass{"remote/turns_of_a_pass", 64, 1, Origin:
 /// Requests that are served between two passes. Reasoning: as turns. Too small: many passes. Too
 /// large: the rank's own tasks wait for many requests.
 CORYMB_TUNED Tuned<int> requests_of_a_look{"remote/requests_of_a_look", 64, 1, Origin::reasoned};
+/// Calls of its own rank after which a task gives the others their turns. Reasoning: as turns.
+/// Too small: loops of such calls pay for turns. Too large: they hold up the others.
+CORYMB_TUNED Tuned<int> own_calls_of_a_turn{"remote/own_calls_of_a_turn", 64, 1, Origin::reasoned};
 /// Passes between two looks at the clock while tasks can go on. Reasoning: such a look costs as
 /// much as a few turns. Too small: short tasks pay for it. Too large: timers are late.
 CORYMB_TUNED Tuned<int> passes_of_a_clock{"remote/passes_of_a_clock", 8, 1, Origin::reasoned};

@@ -4,6 +4,7 @@
 
 #include <corymb/detail/remote_codec.hpp>
 #include <corymb/detail/remote_function.hpp>
+#include <corymb/detail/remote_id.hpp>
 #include <corymb/detail/strand.hpp>
 #include <corymb/export.hpp>
 #include <corymb/rank.hpp>
@@ -36,35 +37,82 @@ protected:
     ~AnswerTaker() = default;
 };
 
-/// Waits for the answer of one call.
-class CORYMB_EXPORT AnswerAwait : public Suspension, public AnswerTaker {
+/// While this lives no task runs: a function that is no task may neither wait nor spawn.
+class CORYMB_EXPORT OutsideOfTasks {
+public:
+    explicit OutsideOfTasks(Strand& own) noexcept;
+    OutsideOfTasks(const OutsideOfTasks&) = delete;
+    OutsideOfTasks& operator=(const OutsideOfTasks&) = delete;
+    ~OutsideOfTasks();
+
+private:
+    Strand* own_;
+};
+
+/// What the waits of all calls have. A call of the own rank sends nothing: a function runs at once,
+/// a task is served as one of another rank is.
+class CORYMB_EXPORT CallSuspension : public Suspension {
 public:
     [[nodiscard]] Rank to() const noexcept { return to_; }
+
+protected:
+    explicit CallSuspension(Rank to) noexcept : to_(to) {}
+    ~CallSuspension() = default;
+    /// Before the call. Whether it is one of the own rank, or of an object there. Throws
+    /// Errc::interrupted, and Errc::invalid_argument for an object that is no rank's of the group.
+    [[nodiscard]] bool is_own(Strand& own, const RemoteId* object);
+    /// Whether the task suspends after a call of the own rank: now and then it does, so that a loop
+    /// of such calls leaves the others their turns.
+    [[nodiscard]] bool pause(Strand& own, std::coroutine_handle<> at) const noexcept;
+    [[nodiscard]] RemoteState& state() const noexcept { return *state_; }
+    void keep(std::exception_ptr failure) noexcept { failure_ = std::move(failure); }
+    /// As an exception of another rank would arrive.
+    void keep_thrown_here() noexcept;
+    [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
+    /// Throws Errc::interrupted, or what the call has failed with.
+    void require_good(const char* waited_for) const;
+
+    std::uint32_t call_ = Reply::nobody;
+
+private:
+    Rank to_;
+    RemoteState* state_ = nullptr;
+    std::exception_ptr failure_;
+};
+
+/// Waits for the answer of one call.
+class CORYMB_EXPORT AnswerAwait : public CallSuspension, public AnswerTaker {
+public:
     // Inline: the thunks to the second base are made where they are used, and not exported.
     /// The answer is there. `take` may throw, which is the outcome then.
     void settle(RemoteReader& answer) noexcept override {
         try {
             take(answer);
         } catch (...) {
-            failure_ = std::current_exception();
+            keep(std::current_exception());
         }
         wake();
     }
     void settle(std::exception_ptr failure) noexcept override {
-        failure_ = std::move(failure);
+        keep(std::move(failure));
         wake();
     }
 
 protected:
-    explicit AnswerAwait(Rank to) noexcept : to_(to) {}
+    explicit AnswerAwait(Rank to) noexcept : CallSuspension(to) {}
     ~AnswerAwait();
-    /// Sends the request and suspends. Throws as Mailbox::send, and Errc::interrupted.
+    /// Sends the request and suspends. Throws as Mailbox::send.
     void start(Strand& own, std::coroutine_handle<> at, const RemoteFunction& function,
                std::size_t bytes, const Reply::Writes& write);
+    /// A task of the own rank is about to be served. Throws as BegunCalls::add.
+    [[nodiscard]] Reply start_here();
+    /// It is served; suspends.
+    void wait_here(Strand& own, std::coroutine_handle<> at) noexcept;
+    /// It was not.
+    void fail_here() noexcept;
     /// As `start`, for a function that is found by its name.
     void start_named(Strand& own, std::coroutine_handle<> at, std::string_view name,
                      std::span<const std::byte> argument);
-    /// Throws the failure, if the call has failed.
     void require_answer() const;
     /// Suspends until `arrive`, without a request. Throws if the rank has gone.
     void expect(Strand& own, std::coroutine_handle<> at);
@@ -75,10 +123,6 @@ protected:
 private:
     virtual void take(RemoteReader& answer) = 0;
     void withdraw() noexcept override;
-    Rank to_;
-    std::uint32_t call_ = Reply::nobody;
-    RemoteState* state_ = nullptr;
-    std::exception_ptr failure_;
 };
 
 /// Waits for what a rank sends of its own accord. Fails when that rank has gone.
@@ -105,57 +149,55 @@ private:
 };
 
 /// Waits until a message is on its way.
-class CORYMB_EXPORT PostAwait : public Suspension {
+class CORYMB_EXPORT PostAwait : public CallSuspension {
 public:
     /// It is on its way, or `failure` says why not.
     void settle(std::exception_ptr failure) noexcept;
 
 protected:
-    explicit PostAwait(Rank to) noexcept : to_(to) {}
+    /// `is_counted`: the scope of the strand waits for the end of the call.
+    PostAwait(Rank to, bool is_counted) noexcept : CallSuspension(to), is_counted_(is_counted) {}
     ~PostAwait();
-    /// Sends the request; whether there was room. `is_counted`: the scope of the strand waits for
-    /// its end.
+    /// Sends the request; whether there was room.
     [[nodiscard]] bool start(Strand& own, const RemoteFunction& function, std::size_t bytes,
-                             const Reply::Writes& write, bool is_counted);
+                             const Reply::Writes& write);
     void suspend(Strand& own, std::coroutine_handle<> at);
+    /// As AnswerAwait::start_here.
+    [[nodiscard]] Reply start_here(Strand& own);
+    /// A call of the own rank has thrown at once: the scope gets the exception, if it counts.
+    void fail_here(Strand& own) noexcept;
     void require_sent() const;
 
 private:
     void withdraw() noexcept override;
-    Rank to_;
-    RemoteState* state_ = nullptr;
-    std::uint32_t call_ = Reply::nobody;
-    std::exception_ptr failure_;
+    bool is_counted_;
 };
 
-/// What is called: the thunk, and the values that travel.
-template <class Thunk, class... Values>
-class Packed {
-public:
-    explicit Packed(Values... values) : values_(std::move(values)...) {}
-    [[nodiscard]] static const RemoteFunction& function() noexcept {
-        return remote_function<Thunk>;
+/// The object of a call; null for a call of a rank.
+template <class What>
+const RemoteId* object_of(const What& what) noexcept {
+    if constexpr (std::is_same_v<typename What::Head, CalledObject>) {
+        return &what.head().id;
+    } else {
+        return nullptr;
     }
-    [[nodiscard]] std::size_t size() const {
-        return std::apply([](const Values&... each) { return size_of_all(each...); }, values_);
-    }
-    void operator()(RemoteWriter& to) const {
-        std::apply([&to](const Values&... each) { write_all(to, each...); }, values_);
-    }
+}
 
-private:
-    std::tuple<Values...> values_;
-};
-
-template <class R, class What>
+template <class What>
 class CallAwait final : public AnswerAwait {
+    using R = typename What::Value;
+
 public:
     CallAwait(Rank to, What what) : AnswerAwait(to), what_(std::move(what)) {}
     static constexpr bool await_ready() noexcept { return false; }
     template <TaskPromiseOf P>
-    void await_suspend(std::coroutine_handle<P> awaiting) {
-        start(*awaiting.promise().strand, awaiting, What::function(), what_.size(),
-              Reply::Writes(what_));
+    bool await_suspend(std::coroutine_handle<P> awaiting) {
+        Strand& own = *awaiting.promise().strand;
+        if (is_own(own, object_of(what_))) {
+            return call_here(own, awaiting);
+        }
+        start(own, awaiting, What::function(), what_.size(), Reply::Writes(what_));
+        return true;
     }
     R await_resume() {
         require_answer();
@@ -165,6 +207,31 @@ public:
     }
 
 private:
+    bool call_here(Strand& own, std::coroutine_handle<> at) {
+        if constexpr (What::is_of_task) {
+            const Reply reply = start_here();
+            try {
+                what_.serve_here(reply);
+            } catch (...) {
+                fail_here();
+                return false;
+            }
+            wait_here(own, at);
+            return true;
+        } else {
+            try {
+                const OutsideOfTasks here(own);
+                if constexpr (std::is_void_v<R>) {
+                    what_.run_here(state());
+                } else {
+                    result_.emplace(what_.run_here(state()));
+                }
+            } catch (...) {
+                keep_thrown_here();
+            }
+            return pause(own, at);
+        }
+    }
     void take(RemoteReader& answer) override {
         if constexpr (!std::is_void_v<R>) {
             result_.emplace(RemoteCodec<R>::read(answer));
@@ -178,12 +245,15 @@ template <class What>
 class TellAwait final : public PostAwait {
 public:
     TellAwait(Rank to, What what, bool is_counted)
-        : PostAwait(to), what_(std::move(what)), is_counted_(is_counted) {}
+        : PostAwait(to, is_counted), what_(std::move(what)) {}
     static constexpr bool await_ready() noexcept { return false; }
     template <TaskPromiseOf P>
     bool await_suspend(std::coroutine_handle<P> awaiting) {
         Strand& own = *awaiting.promise().strand;
-        if (start(own, What::function(), what_.size(), Reply::Writes(what_), is_counted_)) {
+        if (is_own(own, object_of(what_))) {
+            return tell_here(own, awaiting);
+        }
+        if (start(own, What::function(), what_.size(), Reply::Writes(what_))) {
             return false;
         }
         suspend(own, awaiting);
@@ -192,8 +262,20 @@ public:
     void await_resume() const { require_sent(); }
 
 private:
+    bool tell_here(Strand& own, std::coroutine_handle<> at) {
+        try {
+            if constexpr (What::is_of_task) {
+                what_.serve_here(start_here(own));
+            } else {
+                const OutsideOfTasks here(own);
+                static_cast<void>(what_.run_here(state()));
+            }
+        } catch (...) {
+            fail_here(own);
+        }
+        return pause(own, at);
+    }
     What what_;
-    bool is_counted_;
 };
 
 } // namespace corymb::detail

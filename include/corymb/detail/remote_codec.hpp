@@ -90,6 +90,16 @@ struct RemoteCodec {
 };
 
 namespace detail {
+/// The bytes of a row of elements.
+template <class Element>
+std::span<const std::byte> read_row(RemoteReader& from) {
+    const auto count = RemoteCodec<std::uint64_t>::read(from);
+    if (count > from.left() / sizeof(Element)) {
+        static_cast<void>(from.take(from.left() + 1)); // Throws.
+    }
+    return from.take(static_cast<std::size_t>(count) * sizeof(Element));
+}
+
 /// A row of elements that move as bytes, with its length in front.
 template <class Row, class Element>
 struct RowCodec {
@@ -102,17 +112,36 @@ struct RowCodec {
         to.put(row.data(), row.size() * sizeof(Element));
     }
     static Row read(RemoteReader& from) {
-        const auto count = RemoteCodec<std::uint64_t>::read(from);
-        if (count > from.left() / sizeof(Element)) {
-            static_cast<void>(from.take(from.left() + 1)); // Throws.
-        }
-        const auto bytes = from.take(static_cast<std::size_t>(count) * sizeof(Element));
-        Row row(static_cast<std::size_t>(count), Element{});
+        const auto bytes = read_row<Element>(from);
+        Row row(bytes.size() / sizeof(Element), Element{});
         if (!bytes.empty()) {
             std::memcpy(row.data(), bytes.data(), bytes.size());
         }
         return row;
     }
+};
+
+/// The elements of a span as they have come: in the message if they are aligned there, or in a copy
+/// of their own.
+template <class T>
+class KeptRow {
+public:
+    explicit KeptRow(std::span<const T> row) noexcept : in_place_(row) {}
+    explicit KeptRow(std::vector<T> row) noexcept : own_(std::move(row)) {}
+    [[nodiscard]] std::span<const T> pass() const noexcept {
+        return own_.empty() ? in_place_ : std::span<const T>(own_);
+    }
+    /// The message, or the caller's memory, is about to go.
+    void keep() {
+        if (own_.empty()) {
+            own_.assign(in_place_.begin(), in_place_.end());
+            in_place_ = {};
+        }
+    }
+
+private:
+    std::span<const T> in_place_;
+    std::vector<T> own_;
 };
 
 template <class... T>
@@ -136,6 +165,21 @@ template <class T>
     requires std::is_trivially_copyable_v<T>
 struct RemoteCodec<std::vector<T>> : detail::RowCodec<std::vector<T>, T> {
     static_assert(!std::is_same_v<T, bool>, "a vector of bool has no bytes: send bytes");
+};
+/// Travels from where it lies. A function views the elements in the message, a task has a copy.
+template <class T>
+struct RemoteCodec<std::span<const T>> : detail::RowCodec<std::span<const T>, T> {
+    static_assert(detail::moves_as_bytes<T>());
+    static detail::KeptRow<T> read(RemoteReader& from) {
+        const auto bytes = detail::read_row<T>(from);
+        if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0) {
+            return detail::KeptRow<T>(
+                std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)));
+        }
+        std::vector<T> copy(bytes.size() / sizeof(T));
+        std::memcpy(copy.data(), bytes.data(), bytes.size());
+        return detail::KeptRow<T>(std::move(copy));
+    }
 };
 template <class T>
     requires(!std::is_trivially_copyable_v<T>)

@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <exception>
 #include <optional>
+#include <span>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <typeinfo>
@@ -119,18 +121,39 @@ struct ResultOf<Task<T>> {
     using Type = std::remove_cvref_t<T>;
 };
 
+// Arguments of a call that is about to run: values, which are moved, and rows, which are viewed.
+template <class T>
+T&& passed(T& value) noexcept {
+    return static_cast<T&&>(value);
+}
+template <class T>
+std::span<const T> passed(KeptRow<T>& row) noexcept {
+    return row.pass();
+}
+template <class Run, class... Kept>
+decltype(auto) run_with(Run& run, std::tuple<Kept...>& arguments) {
+    return std::apply([&run](Kept&... each) -> decltype(auto) { return run(passed(each)...); },
+                      arguments);
+}
+template <class T>
+void keep(T& /*value*/) noexcept {}
+template <class T>
+void keep(KeptRow<T>& row) {
+    row.keep();
+}
+
 /// Runs a call as a task: it is answered when the task has ended and all that it has spawned.
-template <class R, class Run, class... Arguments>
-Task<> serve(Reply reply, Run run, std::tuple<Arguments...> arguments) {
+template <class R, class Run, class... Kept>
+Task<> serve(Reply reply, Run run, std::tuple<Kept...> arguments) {
     FinishScope scope(co_await OwnStrand{});
     std::optional<std::conditional_t<std::is_void_v<R>, bool, R>> result;
     std::exception_ptr thrown;
     try {
         if constexpr (std::is_void_v<R>) {
-            co_await std::apply(run, std::move(arguments));
+            co_await run_with(run, arguments);
             result = true;
         } else {
-            result.emplace(co_await std::apply(run, std::move(arguments)));
+            result.emplace(co_await run_with(run, arguments));
         }
     } catch (...) {
         thrown = std::current_exception();
@@ -155,44 +178,121 @@ Task<> serve(Reply reply, Run run, std::tuple<Arguments...> arguments) {
 }
 
 /// Runs `run` with these arguments and answers, at once or as a task.
-template <class Run, class... Arguments>
-void run_request(const Reply& reply, Run run, std::tuple<Arguments...> arguments) {
-    using Result = std::invoke_result_t<Run&, Arguments...>;
+template <class Run, class... Kept>
+void run_request(const Reply& reply, Run run, std::tuple<Kept...> arguments) {
+    using Result = decltype(run_with(run, arguments));
     using R = typename ResultOf<Result>::Type;
     if constexpr (is_task<Result>) {
+        std::apply([](Kept&... each) { (keep(each), ...); }, arguments);
         serve_request(reply, serve<R>(reply, std::move(run), std::move(arguments)));
     } else if constexpr (std::is_void_v<R>) {
-        std::apply(run, std::move(arguments));
+        run_with(run, arguments);
         reply.answer();
     } else {
-        reply.answer(R(std::apply(run, std::move(arguments))));
+        reply.answer(R(run_with(run, arguments)));
     }
 }
 
-/// As an argument travels: an array is a row, a literal a string.
+/// As an argument travels: an array is a row, a literal a string, a span its elements.
 template <class T>
-using Sent = std::conditional_t<std::is_convertible_v<std::decay_t<T>, const char*> &&
-                                    std::is_pointer_v<std::decay_t<T>>,
-                                std::string, std::decay_t<T>>;
+struct SentAs {
+    using Type = T;
+};
+template <>
+struct SentAs<const char*> {
+    using Type = std::string;
+};
+template <>
+struct SentAs<char*> {
+    using Type = std::string;
+};
+template <class T, std::size_t N>
+struct SentAs<std::span<T, N>> {
+    using Type = std::span<const std::remove_cv_t<T>>;
+};
+template <class T>
+using Sent = typename SentAs<std::decay_t<T>>::Type;
+/// As it is kept on the called rank.
+template <class T>
+using Kept = decltype(RemoteCodec<T>::read(std::declval<RemoteReader&>()));
+
+/// In place of a head that does not travel.
+struct NoHead {};
+
+/// A call: a Way, and the values that travel. A Way has
+///
+///     using Head = ...;                                 What travels before the arguments.
+///     static ... prepare(RemoteState& here, Head head); Gives what is called with the arguments,
+///                                                       on the called rank. May throw.
+template <class Way, class... Arguments>
+class Call {
+public:
+    using Head = typename Way::Head;
+    using Run = decltype(Way::prepare(std::declval<RemoteState&>(), std::declval<Head>()));
+    using Result = std::invoke_result_t<Run&, Arguments...>;
+    using Value = typename ResultOf<Result>::Type;
+    static constexpr bool is_of_task = is_task<Result>;
+
+    explicit Call(Head head, Arguments... arguments)
+        : head_(std::move(head)), arguments_(std::move(arguments)...) {}
+    [[nodiscard]] const Head& head() const noexcept { return head_; }
+
+    // On the calling rank.
+    [[nodiscard]] static const RemoteFunction& function() noexcept { return remote_function<Call>; }
+    [[nodiscard]] std::size_t size() const {
+        return std::apply([this](const Arguments&... each) { return size_of_all(head_, each...); },
+                          arguments_);
+    }
+    void operator()(RemoteWriter& to) const {
+        std::apply([&](const Arguments&... each) { write_all(to, head_, each...); }, arguments_);
+    }
+
+    // On the called rank.
+    static void invoke(Incoming& request) {
+        Run run = Way::prepare(request.reply.here(), RemoteCodec<Head>::read(request.arguments));
+        run_request(
+            request.reply, std::move(run),
+            std::tuple<Kept<Arguments>...>{RemoteCodec<Arguments>::read(request.arguments)...});
+    }
+
+    // If the calling rank is the called one: the values are moved.
+    Value run_here(RemoteState& here) {
+        Run run = Way::prepare(here, std::move(head_));
+        return static_cast<Value>(std::apply(run, std::move(arguments_)));
+    }
+    void serve_here(const Reply& reply) {
+        run_request(reply, Way::prepare(reply.here(), std::move(head_)),
+                    std::tuple<Kept<Arguments>...>(std::move(arguments_)));
+    }
+
+private:
+    [[no_unique_address]] Head head_;
+    std::tuple<Arguments...> arguments_;
+};
 
 /// A function object, which travels with its state.
-template <class F, class... Arguments>
-struct CallOfObject {
-    static void invoke(Incoming& request) {
-        F run = RemoteCodec<F>::read(request.arguments);
-        run_request(request.reply, std::move(run), read_all<Arguments...>(request.arguments));
-    }
+template <class F>
+struct ObjectWay {
+    using Head = F;
+    static F prepare(RemoteState& /*here*/, F function) { return function; }
 };
 
 /// A function that is named when the program is compiled.
-template <auto Function, class... Arguments>
-struct CallOfFunction {
-    static void invoke(Incoming& request) {
-        const auto run = [](auto&&... arguments) -> decltype(auto) {
+template <auto Function>
+struct FunctionWay {
+    using Head = NoHead;
+    static auto prepare(RemoteState& /*here*/, NoHead /*none*/) {
+        return [](auto&&... arguments) -> decltype(auto) {
             return Function(std::forward<decltype(arguments)>(arguments)...);
         };
-        run_request(request.reply, run, read_all<Arguments...>(request.arguments));
     }
 };
 
 } // namespace corymb::detail
+
+template <>
+struct corymb::RemoteCodec<corymb::detail::NoHead> {
+    static constexpr std::size_t size(const detail::NoHead& /*none*/) noexcept { return 0; }
+    static void write(RemoteWriter& /*to*/, const detail::NoHead& /*none*/) noexcept {}
+    static detail::NoHead read(RemoteReader& /*from*/) noexcept { return {}; }
+};

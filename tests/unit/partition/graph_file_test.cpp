@@ -30,8 +30,8 @@ std::string metis_text(const Graph& graph, const Form& form, bool has_weights) {
         rows[edge.second] += form.gap + std::to_string(edge.first + 1) + end;
     }
     const std::string comment = form.has_comments ? "% 1 2 3" + form.end : "";
-    std::string text = comment + std::to_string(graph.vertices) + form.gap +
-                       std::to_string(graph.edges.size());
+    std::string text =
+        comment + std::to_string(graph.vertices) + form.gap + std::to_string(graph.edges.size());
     if (has_weights || has_vertex_weights) {
         text += form.gap + (has_vertex_weights ? "1" : "0") + (has_weights ? "1" : "0");
     }
@@ -128,7 +128,7 @@ TEST(GraphFileTest, MatricesNeedNotBeSymmetric) {
 }
 
 struct Wrong {
-    const char* end;  ///< The end of the file's name.
+    const char* end; ///< The end of the file's name.
     const char* text;
     int line;
     const char* says;

@@ -48,6 +48,15 @@ Task<> call_often(Remote<Counter> counter, int times) {
     }
 }
 
+Task<> call_own_often(Remote<Counter> own, int times) {
+    for (int i = 0; i < times; ++i) {
+        co_await at(0, [](long a, long b) { return a + b; }, 1L, 2L);
+        co_await own.call<&Counter::add>(1L);
+        co_await own.call([](Counter& of) { return of.count; });
+        co_await post(0, [](int) {}, 1);
+    }
+}
+
 TEST(RemoteCall, OfALineAllocatesNothing) {
     RemoteGroup group(2);
     std::jthread other([&group] {
@@ -62,6 +71,11 @@ TEST(RemoteCall, OfALineAllocatesNothing) {
         const long before = allocations.load(std::memory_order_relaxed);
         co_await std::move(calls);
         EXPECT_EQ(allocations.load(std::memory_order_relaxed), before);
+        const auto own = co_await create<Counter>(0);
+        Task<> own_calls = call_own_often(own, 1000);
+        const long before_own = allocations.load(std::memory_order_relaxed);
+        co_await std::move(own_calls);
+        EXPECT_EQ(allocations.load(std::memory_order_relaxed), before_own);
     }());
 }
 

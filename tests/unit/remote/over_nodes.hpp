@@ -17,7 +17,7 @@ using Nodes = std::vector<int>;
 
 /// Each rank is a thread; `main(rank)` gives its task.
 inline void over_nodes(const Nodes& node_of_rank, const std::function<Task<>(Rank)>& main,
-                const RemoteOptions& options = {}) {
+                       const RemoteOptions& options = {}) {
     cluster_test::Switchboard board;
     std::vector<std::jthread> threads;
     for (Rank rank = 0; rank < static_cast<Rank>(node_of_rank.size()); ++rank) {
