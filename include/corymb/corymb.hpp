@@ -28,6 +28,7 @@
 #include <corymb/operation.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/packed.hpp>
+#include <corymb/partition.hpp>
 #include <corymb/phases.hpp>
 #include <corymb/plain_data.hpp>
 #include <corymb/plan.hpp>

@@ -86,13 +86,18 @@ std::vector<Answer> answer(Team& team, const Inbox<Question>& inbox,
 }
 
 /// Collective. value_of(local) of the vertex `ids[i]` of `graph`, asked from its owner, for each i.
-/// prepare(asked) comes before, with what all ranks have asked this one.
+/// prepare(asked) comes before, with what other ranks have asked this one.
 template <class Answer, class ValueOf, class Prepare>
 std::vector<Answer> fetch(Team& team, const SharedGraph& graph, std::span<const Vertex> ids,
                           ValueOf&& value_of, Prepare&& prepare) {
+    const auto is_own = [&](Vertex id) {
+        return id - graph.first() < graph.own();
+    };
     Outbox<Vertex> questions(size_of(team));
     for (const Vertex id : ids) {
-        questions[static_cast<std::size_t>(graph.owner(id))].push_back(id);
+        if (!is_own(id)) {
+            questions[static_cast<std::size_t>(graph.owner(id))].push_back(id);
+        }
     }
     std::vector<std::size_t> counts;
     std::vector<std::size_t> next;
@@ -111,7 +116,8 @@ std::vector<Answer> fetch(Team& team, const SharedGraph& graph, std::span<const 
     std::vector<Answer> values;
     values.reserve(ids.size());
     for (const Vertex id : ids) {
-        values.push_back(answers[next[static_cast<std::size_t>(graph.owner(id))]++]);
+        values.push_back(is_own(id) ? static_cast<Answer>(value_of(id - graph.first()))
+                                    : answers[next[static_cast<std::size_t>(graph.owner(id))]++]);
     }
     return values;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "base/random.hpp"
 #include "partition/exchange.hpp"
 #include "partition/tuning.hpp"
 
@@ -80,10 +81,30 @@ struct Slice {
     }
 };
 
+/// Leaves light edges out by chance, and makes the others that are as light heavier, such that the
+/// expected weight of each stays: Gottesbueren, Maas, Rosch, Sanders, Seemaier, "Linear-time
+/// multilevel graph partitioning via edge sparsification", ESA 2025. Both ends of an edge draw the
+/// same number.
+struct Thinning {
+    Weight threshold = 1; ///< Edges that are as heavy always stay.
+
+    /// The weight that the edge has now; 0: it is left out.
+    [[nodiscard]] Weight operator()(Vertex one, Vertex other, Weight weight) const noexcept {
+        if (weight >= threshold) {
+            return weight;
+        }
+        Random random((std::uint64_t{std::min(one, other)} << 32) | std::max(one, other));
+        return random.next() % static_cast<std::uint64_t>(threshold) <
+                       static_cast<std::uint64_t>(weight)
+                   ? threshold
+                   : 0;
+    }
+};
+
 /// Adds the rows of [begin, end) from all their arcs, in any order.
 template <class Arc>
-void add_rows(detail::GraphBuilder& builder, const std::vector<Arc>& arcs, Vertex begin,
-              Vertex end) {
+void add_rows(detail::GraphBuilder& builder, const std::vector<Arc>& arcs, Vertex begin, Vertex end,
+              const Thinning& thin) {
     std::vector<std::uint32_t> places(end - begin + 1);
     for (const Arc& arc : arcs) {
         ++places[arc.from - begin + 1];
@@ -113,7 +134,10 @@ void add_rows(detail::GraphBuilder& builder, const std::vector<Arc>& arcs, Verte
                 for (; at != last && at->first == to; ++at) {
                     sum += at->second;
                 }
-                builder.add_arc(to, sum);
+                sum = thin(begin + row, to, sum);
+                if (sum > 0) {
+                    builder.add_arc(to, sum);
+                }
             } else {
                 builder.add_arc(*at, 1);
                 at = std::upper_bound(at, last, *at);
@@ -126,13 +150,13 @@ void add_rows(detail::GraphBuilder& builder, const std::vector<Arc>& arcs, Verte
 /// Collective. Adds all rows: emit(slice, outbox) puts those of this rank's arcs whose rows are in
 /// the slice into the outbox of their owners.
 template <class Arc, class Emit>
-void build_rows(Team& team, detail::GraphBuilder& builder, Emit&& emit) {
+void build_rows(Team& team, detail::GraphBuilder& builder, Emit&& emit, const Thinning& thin = {}) {
     const auto own = static_cast<std::size_t>(team.rank());
     Outbox<Arc> outbox(size_of(team));
     for (int round = 0; round < tuning::build_rounds; ++round) {
         const Slice slice(builder.graph().ranges(), round, tuning::build_rounds);
         emit(slice, outbox);
-        add_rows(builder, exchange(team, outbox).items, slice.begin[own], slice.end[own]);
+        add_rows(builder, exchange(team, outbox).items, slice.begin[own], slice.end[own], thin);
     }
 }
 

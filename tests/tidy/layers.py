@@ -47,6 +47,7 @@ PUBLIC_HEADERS = {
     "task_semaphore.hpp": "src/remote",
     "this_task.hpp": "src/remote",
     "when.hpp": "src/remote",
+    "partition.hpp": "src/partition",
     "shared_graph.hpp": "src/partition",
     "trace.hpp": "src/trace",
 }
