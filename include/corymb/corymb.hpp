@@ -21,6 +21,7 @@
 #include <corymb/machine.hpp>
 #include <corymb/mailbox.hpp>
 #include <corymb/mailbox_model.hpp>
+#include <corymb/memory_use.hpp>
 #include <corymb/multicast.hpp>
 #include <corymb/multicast_model.hpp>
 #include <corymb/noise.hpp>
@@ -46,6 +47,7 @@
 #include <corymb/scheduler.hpp>
 #include <corymb/shared_array.hpp>
 #include <corymb/shared_graph.hpp>
+#include <corymb/shared_map.hpp>
 #include <corymb/simulate.hpp>
 #include <corymb/statistics.hpp>
 #include <corymb/task.hpp>
@@ -59,3 +61,4 @@
 #include <corymb/version.hpp>
 #include <corymb/wait_policy.hpp>
 #include <corymb/when.hpp>
+#include <corymb/work_queue.hpp>

@@ -9,6 +9,7 @@
 #include <corymb/distributed.hpp>
 #include <corymb/error.hpp>
 #include <corymb/finish.hpp>
+#include <corymb/memory_use.hpp>
 #include <corymb/rank_barrier.hpp>
 #include <corymb/remote.hpp>
 #include <corymb/scheduler.hpp>
@@ -27,13 +28,6 @@
 #include <vector>
 
 namespace corymb {
-
-/// What a shared structure takes on this rank, in bytes.
-struct MemoryUse {
-    std::size_t data = 0;
-    std::size_t replicas = 0; ///< Copies of elements of other ranks.
-    std::size_t overhead = 0; ///< All else.
-};
 
 /// An array of plain data (is_plain_data). All ranks of a group make it together. Each then reads
 /// and writes single elements or many. Ranks of one machine touch each other's elements directly.

@@ -3,13 +3,17 @@
 #include "children.hpp"
 
 #include <corymb/error.hpp>
+#include <corymb/rank_barrier.hpp>
 #include <corymb/remote.hpp>
 #include <corymb/shared_array.hpp>
+#include <corymb/shared_map.hpp>
 #include <corymb/this_task.hpp>
+#include <corymb/work_queue.hpp>
 
 #include <cstddef>
 #include <functional>
 #include <gtest/gtest.h>
+#include <optional>
 #include <signal.h>
 #include <sys/stat.h>
 #include <vector>
@@ -113,6 +117,60 @@ TEST(SharedProcesses, WhatAKilledRankOwnedIsGivenBack) {
     });
     RemoteRank own = group.join(0);
     own.run(life(descriptor, 0));
+    EXPECT_EQ(children.wait(victim), SIGKILL);
+    children.expect_all_good();
+}
+
+TEST(SharedProcesses, ARankThatIsKilledInItsWorkIsNamed) {
+    RemoteGroup group(3, shared());
+    const Descriptor descriptor(group);
+    Children children;
+    using Map = SharedMap<int, int>;
+    const auto life = [](Rank rank, std::optional<Map>& kept) -> Task<> {
+        Map& map = kept.emplace("map"); // Ends when the tasks of all ranks have ended.
+        RankBarrier barrier("begun");
+        for (int key = 10 * rank; key < 10 * rank + 10; ++key) {
+            co_await map.put(key, rank);
+        }
+        co_await barrier.arrive();
+        WorkQueue<int> queue("work");
+        for (int item = 0; item < 5; ++item) {
+            queue.push(item);
+        }
+        try {
+            co_await queue.run([rank](int item) {
+                if (rank == 1 && item == 4) {
+                    ::raise(SIGKILL);
+                }
+            });
+            require(false, "a rank was killed in its work");
+        } catch (const Error& error) {
+            require(error.code() == Errc::team_broken, error.what());
+            require(error.ranks() == std::vector<int>{1}, "the killed one is named");
+        }
+        for (int key = 0; key < 30; ++key) {
+            try {
+                require(co_await map.get(key) == key / 10, "entries of others are there");
+                require(map.owner(key) != 1, "its entries are lost");
+            } catch (const Error& error) {
+                require(error.ranks() == std::vector<int>{1}, error.what());
+                require(map.owner(key) == 1, "entries of others are there");
+            }
+        }
+    };
+    const auto victim = children.start([&] {
+        RemoteRank own = RemoteGroup::open(descriptor.number()).join(1);
+        std::optional<Map> map;
+        own.run(life(1, map));
+    });
+    children.start([&] {
+        RemoteRank own = RemoteGroup::open(descriptor.number()).join(2);
+        std::optional<Map> map;
+        own.run(life(2, map));
+    });
+    RemoteRank own = group.join(0);
+    std::optional<Map> map;
+    own.run(life(0, map));
     EXPECT_EQ(children.wait(victim), SIGKILL);
     children.expect_all_good();
 }
