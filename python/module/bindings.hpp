@@ -31,6 +31,7 @@ void bind_broadcast_ring(nb::module_& module);
 void bind_trace(nb::module_& module);
 void bind_cluster(nb::module_& module);
 void bind_run(nb::module_& module);
+void bind_partition(nb::module_& module);
 void bind_team(nb::module_& module);
 
 /// Wraps an optional Python callable `progress(done, what)` for a long call that runs without the

@@ -27,5 +27,6 @@ NB_MODULE(_core, module) {
     corymb::python::bind_trace(module);
     corymb::python::bind_cluster(module);
     corymb::python::bind_run(module);
+    corymb::python::bind_partition(module);
     corymb::python::bind_team(module);
 }

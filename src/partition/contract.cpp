@@ -60,9 +60,9 @@ Thinning thinning(Team& team, const SharedGraph& graph, const Clusters& clusters
         });
     }
     team.allreduce(sums, sums);
-    const auto kept = std::max({static_cast<Weight>(static_cast<double>(sums[0]) *
-                                                    tuning::edges_kept),
-                                Weight{coarse} * tuning::neighbours_kept, Weight{1}});
+    const auto kept =
+        std::max({static_cast<Weight>(static_cast<double>(sums[0]) * tuning::edges_kept),
+                  Weight{coarse} * tuning::neighbours_kept, Weight{1}});
     return {std::max<Weight>(sums[1] / kept, 1)};
 }
 

@@ -85,8 +85,8 @@ void LocalSearch::move_winners(Room room, const Step& step) {
     for_each_of_step(step, [&](Vertex own) {
         const Move move = best_move(own);
         const Weight weight = graph_.vertex_weight(own);
-        if (move.exists && (move.gain > 0 || (move.gain == 0 && room_[move.part] - weight >
-                                                                    room_[parts_.of[own]]))) {
+        if (move.exists && (move.gain > 0 || (move.gain == 0 &&
+                                              room_[move.part] - weight > room_[parts_.of[own]]))) {
             apply(own, move.part);
         }
     });

@@ -69,7 +69,7 @@ private:
     Random random_;
     Room room_;
     Step step_;
-    std::vector<Vertex> border_; ///< In random order.
+    std::vector<Vertex> border_;     ///< In random order.
     std::vector<Weight> connection_; ///< Invariant: zeros between calls.
     std::vector<std::uint32_t> touched_;
     std::vector<std::uint8_t> is_moved_; ///< By a search of this round.

@@ -52,9 +52,9 @@ std::vector<Coarsened> coarsen(Team& team, const SharedGraph& graph,
     while (finest->vertices() > goal) {
         const Weight total = finest->total_weight();
         // A dense graph only loses edges when clusters are large.
-        const Weight vertices = std::max<Weight>(
-            tuning::vertices_of_a_cluster,
-            static_cast<Weight>(2 * finest->edges() / finest->vertices()));
+        const Weight vertices =
+            std::max<Weight>(tuning::vertices_of_a_cluster,
+                             static_cast<Weight>(2 * finest->edges() / finest->vertices()));
         const Weight of_level = std::max<Weight>(total / finest->vertices(), 1) * vertices;
         const Weight of_goal = total * 3 / (2 * static_cast<Weight>(goal));
         auto clusters = partition::find_clusters(team, *finest,

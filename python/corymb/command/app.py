@@ -19,6 +19,7 @@ from corymb.command import (
     demo,
     doctor,
     map,
+    partition,
     plan,
     report,
     sim,
@@ -65,7 +66,8 @@ def _options(
 
 
 MODULES = (
-    map, plan, sim, cluster, compare, bench, bench_peers, trace, report, cache, demo, doctor,
+    map, plan, sim, cluster, compare, bench, bench_peers, trace, partition, report, cache, demo,
+    doctor,
 )  # fmt: skip
 
 for module in MODULES:

@@ -169,8 +169,7 @@ TEST(PartitionTest, WeightsOfVerticesAreBalanced) {
                 weights[partition.parts[own]] += graph.vertex_weight(own);
             }
             team.allreduce(weights, weights);
-            EXPECT_EQ(*std::max_element(weights.begin(), weights.end()),
-                      partition.report.heaviest);
+            EXPECT_EQ(*std::max_element(weights.begin(), weights.end()), partition.report.heaviest);
             EXPECT_TRUE(partition.report.is_balanced());
             EXPECT_LT(partition.report.cut, 30);
         });
