@@ -79,6 +79,7 @@ from corymb._core import (
 )
 from corymb.descriptors import make_picklable, make_team_descriptor
 from corymb.errors import Error, RankError
+from corymb.remote import RemoteGroup, RemoteRank
 from corymb.run import run
 from corymb.team import Team, attach
 from corymb.texts import give_texts
@@ -217,6 +218,8 @@ __all__ = [
     "Plan",
     "PlanChoice",
     "RankError",
+    "RemoteGroup",
+    "RemoteRank",
     "Request",
     "StopSource",
     "Team",

@@ -27,6 +27,7 @@ void bind_multicast_model(nb::module_& module);
 void bind_mailbox_model(nb::module_& module);
 void bind_mailbox(nb::module_& module);
 void bind_active_messages(nb::module_& module);
+void bind_remote(nb::module_& module);
 void bind_broadcast_ring(nb::module_& module);
 void bind_trace(nb::module_& module);
 void bind_cluster(nb::module_& module);

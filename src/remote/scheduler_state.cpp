@@ -137,6 +137,11 @@ void SchedulerState::poll() {
     {
         const RunningHere here(*this);
         pass();
+        if (const std::int64_t now = now_ns();
+            now - watched_ns_ >= remote::tuning::longest_sleep_ns) {
+            watched_ns_ = now;
+            look_after();
+        }
         if (doorbell_ != nullptr) {
             arm_doorbell();
         }

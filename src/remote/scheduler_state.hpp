@@ -126,6 +126,7 @@ private:
     std::unique_ptr<Doorbell> doorbell_; ///< Null: nobody has asked for a descriptor.
     bool is_armed_ = false;         ///< The descriptor is to become readable for whatever comes.
     std::uint32_t passes_ = 0;      ///< Counts on, and around.
+    std::int64_t watched_ns_ = 0;   ///< When `poll` has looked for peers that have ended.
     bool is_stop_expected_ = false; ///< From outside, during `run`.
 };
 

@@ -14,6 +14,7 @@ from typing import Any
 import corymb
 from corymb import Team, _core
 from corymb.object_messages import ObjectReceive, ObjectSend
+from corymb.remote import Proxy
 
 Arguments = tuple[Any, ...]
 
@@ -241,6 +242,32 @@ MULTICAST = {
     "close": ends(),
 }
 TOKEN = {"wait": completes(0.0), "test": completes(), "late": asks(), "members": asks()}
+REMOTE_GROUP = {
+    "join": any_thread(1),
+    "open": asks(-1),
+    "make_descriptor": asks(),
+    "size": asks(),
+}
+THERE: Proxy[Any] = Proxy(None, 1, 5)  # type: ignore[arg-type]
+REMOTE = {
+    "create": acts(1, lambda: dict),
+    "offer": asks(3),
+    "destroy": acts(THERE),
+    "local": asks(THERE),
+    "at": acts(1, lambda: dict),
+    "call": acts(THERE, lambda: dict.items),
+    "tell": acts(1, lambda: dict),
+    "post": acts(1, lambda: dict),
+    "finish": asks(),
+    "create_group": asks([1], dict),
+    "offer_function": acts("f", lambda: print),
+    "withdraw_function": acts("f"),
+    "call_function": acts(1, "g", b"x"),
+    "serve": acts(0.0),
+    "close": ends(),
+    "rank": asks(),
+    "size": asks(),
+}
 OP = {"Create": asks(print), "Free": asks(), "Is_commutative": asks(), "__call__": asks(1, 2)}
 
 HANDLES: dict[type, dict[str, Call]] = {
@@ -260,6 +287,8 @@ HANDLES: dict[type, dict[str, Call]] = {
     corymb.MulticastToken: TOKEN,
     _core.MulticastQuiescence: {"__enter__": acts()},
     corymb.Op: OP,
+    corymb.RemoteGroup: REMOTE_GROUP,
+    corymb.RemoteRank: REMOTE,
 }
 
 
@@ -355,6 +384,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
 # Of classes that can be made.
 CONSTRUCTORS: dict[type, Callable[[], Arguments]] = {
     corymb.MailboxGroup: lambda: (2,),
+    corymb.RemoteGroup: lambda: (2,),
     corymb.BroadcastRing: lambda: (),
     corymb.MulticastGroup: lambda: (3,),
     corymb.ActiveMessages: lambda: (corymb.MailboxGroup(1).join(0),),

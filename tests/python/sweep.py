@@ -104,7 +104,10 @@ class World:
         self.place, self.other_place = self.places.initiator(0), self.places.initiator(1)
         self.place.join()
         self.other_place.join()
+        self.remotes = corymb.RemoteGroup(2)
+        self.remote, self.other_remote = self.remotes.join(0), self.remotes.join(1)
         own = [
+            self.remotes, self.remote,
             self.team, self.team.Barrier_init(), self.team.isend(1, 1), self.team.irecv(1),
             self.boxes, self.box, self.active, self.active.call(1, 1), self.ring, self.publisher,
             self.reader, self.places, self.place, self.place.call(print), self.place.quiescent(),
@@ -115,7 +118,7 @@ class World:
     def end(self) -> None:
         """Rank 0 gives everything up."""
         corymb.ActiveMessages(self.box)  # Which is taken over.
-        for thing in (self.active, self.publisher, self.reader, self.place):
+        for thing in (self.active, self.publisher, self.reader, self.place, self.remote):
             thing.close()
         self.team.abandon("it ends")
         self.team.Free()
@@ -193,7 +196,8 @@ def parts_of(things: list[Any]) -> dict[type, Any]:
 def public_classes() -> list[type]:
     named = [getattr(corymb, name) for name in corymb.__all__] + list(vars(_core).values())
     kinds = {kind for kind in [*named, *calls.HANDLES] if isinstance(kind, type)}
-    kinds -= {_core.NativeTeam}  # Team is made of it.
+    # Team, RemoteGroup and RemoteRank are made of them.
+    kinds -= {_core.NativeTeam, _core.NativeRemoteGroup, _core.NativeRemoteRank}
     return sorted((k for k in kinds if not issubclass(k, enum.Enum)), key=lambda k: k.__name__)
 
 
@@ -423,6 +427,8 @@ BLOCKED: list[Blocked] = [
      lambda w: w.other_box.send(0, b"x"), [corymb.Mailbox]),
     (lambda w: w.active.serve(LIMIT_S), lambda w: w.active.on(3, print),
      lambda w: w.other_active.call(0, 9), [corymb.ActiveMessages, corymb.ActiveCall]),
+    (lambda w: w.remote.serve(LIMIT_S), lambda w: w.remote.post(1, print),
+     lambda w: w.other_remote.post(0, dict), [corymb.RemoteRank]),
     (lambda w: w.reader.wait(LIMIT_S), lambda w: w.reader.last,
      lambda w: w.publisher.publish(b"x"), [corymb.BroadcastReader]),
     (lambda w: w.publisher.publish(b"x", LIMIT_S), lambda w: w.publisher.published,
