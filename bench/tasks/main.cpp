@@ -10,6 +10,17 @@
 //     call     an empty function, `call64` one that takes and gives 64 bytes, `method` one of an
 //              object, `task` one that runs as a task; `own` and `own_method` call the rank itself
 //     post     one of many in a row that nobody answers, `tell` one that is acknowledged
+//
+// With --shared those of shared structures on two ranks, for one element, key or item:
+//
+//     get      an element of a SharedArray that the other rank has, `put`, `add` (accumulate),
+//              `get_row` one of 1,000; `get_call` and `row_call` when the rank is called
+//     map_get  a key that the other rank has, `map_put`, `map_own` a put of the rank's own;
+//              `get_all` and `put_all` one key of 1,000
+//     item     an item of a WorkQueue that does nothing
+//     map_grow percentiles of a put (_50, _999) while the other rank puts 10^7 keys; `map_full`
+//              while it puts them again; `mutex_grow`, `mutex_full` for a std::unordered_map with a
+//              mutex between two threads
 #include "../threads/case.hpp"
 #include "row.hpp"
 
@@ -20,8 +31,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdio>
-#include <cstring>
 #include <malloc.h>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -116,29 +127,7 @@ Row suspended(std::size_t tasks) {
     return {"suspend", tasks, quartiles(ns), bytes};
 }
 
-void print_json(const Row& row) {
-    std::printf("{\"type\":\"row\",\"op\":\"%s\",\"tasks\":%zu,\"median_ns\":%.2f,"
-                "\"q25_ns\":%.2f,\"q75_ns\":%.2f,\"bytes\":%.0f}\n",
-                row.what.c_str(), row.tasks, row.ns.median, row.ns.q25, row.ns.q75, row.bytes);
-}
-
-void print_line(const Row& row) {
-    std::printf("%-8s %9zu %10.1f %8.1f %8.1f", row.what.c_str(), row.tasks, row.ns.median,
-                row.ns.q25, row.ns.q75);
-    if (row.bytes > 0) {
-        std::printf(" %12.0f", row.bytes);
-    }
-    std::printf("\n");
-}
-
-} // namespace
-
-int main(int argc, char** argv) {
-    const bool is_json = argc == 2 && std::strcmp(argv[1], "--json") == 0;
-    if (argc > 1 && !is_json) {
-        std::fprintf(stderr, "usage: %s [--json]\n", argv[0]);
-        return 2;
-    }
+std::vector<Row> tasks_and_calls() {
     std::vector<Row> rows;
     for (const std::size_t tasks : {1U, 9U, 99U, 999U, 9'999U}) {
         rows.push_back(turns(tasks));
@@ -154,8 +143,40 @@ int main(int argc, char** argv) {
         const auto of_calls = calls();
         rows.insert(rows.end(), of_calls.begin(), of_calls.end());
     }
+    return rows;
+}
+
+void print_json(const Row& row) {
+    std::printf("{\"type\":\"row\",\"op\":\"%s\",\"tasks\":%zu,\"median_ns\":%.2f,"
+                "\"q25_ns\":%.2f,\"q75_ns\":%.2f,\"bytes\":%.0f}\n",
+                row.what.c_str(), row.tasks, row.ns.median, row.ns.q25, row.ns.q75, row.bytes);
+}
+
+void print_line(const Row& row) {
+    std::printf("%-10s %9zu %10.1f %8.1f %8.1f", row.what.c_str(), row.tasks, row.ns.median,
+                row.ns.q25, row.ns.q75);
+    if (row.bytes > 0) {
+        std::printf(" %12.0f", row.bytes);
+    }
+    std::printf("\n");
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    bool is_json = false;
+    bool is_shared = false;
+    for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
+        is_json = is_json || argument == "--json";
+        is_shared = is_shared || argument == "--shared";
+        if (argument != "--json" && argument != "--shared") {
+            std::fprintf(stderr, "usage: %s [--json] [--shared]\n", argv[0]);
+            return 2;
+        }
+    }
+    const std::vector<Row> rows = is_shared ? shared_structures() : tasks_and_calls();
     if (!is_json) {
-        std::printf("%-8s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",
+        std::printf("%-10s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",
                     "bytes a task");
     }
     for (const Row& row : rows) {

@@ -23,6 +23,8 @@ struct Row {
     double bytes = 0; ///< Memory of one task; 0: not measured.
 };
 
+/// Shared arrays, maps and queues of two ranks.
+[[nodiscard]] std::vector<Row> shared_structures();
 /// Calls between two ranks, beside two plain lines between the same threads, in turns.
 [[nodiscard]] std::vector<Row> calls();
 

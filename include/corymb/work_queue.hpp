@@ -45,8 +45,9 @@ private:
     TaskSemaphore permit_{0};
 };
 
-/// What a rank knows of the work, without what the work is.
-struct WorkState {
+/// What a rank knows of the work.
+template <class T>
+struct WorkPart {
     static constexpr Rank root = -1;
 
     // What others tell.
@@ -87,24 +88,6 @@ struct WorkState {
         thieves.clear();
         asked.assign(static_cast<std::size_t>(ranks), 0);
     }
-
-    Change change;                ///< For the task that tells others.
-    Change more;                  ///< There are items, or there will be none.
-    std::vector<Rank> thieves;    ///< Ranks that wait for items of this one.
-    std::vector<char> asked;      ///< By rank: it knows that this one waits.
-    std::vector<Rank> owed;       ///< Ranks whose items are counted here already.
-    std::vector<PeerWait*> peers; ///< Waits for the end of the other ranks.
-    std::size_t given = 0;        ///< Times that items were given and are not done.
-    int roots = -1;               ///< Rank 0: ranks whose own items are not done; else -1.
-    Rank parent = root;           ///< Who learns when all is done.
-    Rank lost = -1;               ///< A rank that has gone.
-    bool is_engaged = false;      ///< Items are here, or were given away and are not done.
-    bool is_working = false;
-    bool is_over = false;
-};
-
-template <class T>
-struct WorkPart : WorkState {
     void give(Rank from, std::vector<T> some) {
         for (T& item : some) {
             items.push_back(std::move(item));
@@ -130,6 +113,20 @@ struct WorkPart : WorkState {
         }
         return half;
     }
+
+    Change change;                ///< For the task that tells others.
+    Change more;                  ///< There are items, or there will be none.
+    std::vector<Rank> thieves;    ///< Ranks that wait for items of this one.
+    std::vector<char> asked;      ///< By rank: it knows that this one waits.
+    std::vector<Rank> owed;       ///< Ranks whose items are counted here already.
+    std::vector<PeerWait*> peers; ///< Waits for the end of the other ranks.
+    std::size_t given = 0;        ///< Times that items were given and are not done.
+    int roots = -1;               ///< Rank 0: ranks whose own items are not done; else -1.
+    Rank parent = root;           ///< Who learns when all is done.
+    Rank lost = -1;               ///< A rank that has gone.
+    bool is_engaged = false;      ///< Items are here, or were given away and are not done.
+    bool is_working = false;
+    bool is_over = false;
     std::deque<T> items;
     std::size_t stolen = 0;
     std::size_t done = 0;

@@ -32,9 +32,9 @@ CORYMB_TUNED Tuned<std::int64_t> longest_sleep_ns{"remote/longest_sleep_ns", 20'
                                                   Origin::reasoned};
 
 /// Keys of one call of a shared map that are served before others have their turn. Reasoning: a key
-/// costs about 100 ns, so others wait some microseconds. Too small: many turns. Too large: calls of
-/// single keys wait for one of many.
-CORYMB_TUNED Tuned<int> keys_of_a_turn{"remote/keys_of_a_turn", 64, 1'000'000, Origin::reasoned};
+/// costs 50 ns to 1 us in a large map, and a turn as much as one key. Too small: many turns. Too
+/// large: calls of single keys wait for one of many.
+CORYMB_TUNED Tuned<int> keys_of_a_turn{"remote/keys_of_a_turn", 16, 1'000'000, Origin::reasoned};
 
 /// The longest sleep where a source cannot wake the thread, as requests over several nodes.
 /// Reasoning: as long as ranks of a team over nodes nap between looks. Too small: a core is busy
