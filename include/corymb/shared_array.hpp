@@ -24,6 +24,7 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -122,6 +123,14 @@ public:
         return call<&Part::template update<Op>>(at, value, op);
     }
 
+    /// A pointer to an element, which is good until its rank ends the array. Sends nothing. Calls
+    /// by it run on the element's rank, also while the array is frozen.
+    [[nodiscard]] Remote<T> element(std::size_t index) const {
+        const ArrayLayout::Place at = place(index);
+        return detail::RemoteAccess::pointer<T>(elements_.id(at.rank)) +
+               static_cast<std::ptrdiff_t>(at.offset);
+    }
+
     /// For co_await: the elements first, first + stride, and so on, as many as there is room for.
     [[nodiscard]] Task<> get(std::size_t first, std::span<T> to, std::size_t stride = 1) const {
         require(first, to.size(), stride);
@@ -215,6 +224,7 @@ private:
 
     SharedArray(const std::string& name, std::size_t count, const Options& options)
         : layout_(options.mapping, count, ranks()), own_(here()), part_(name, layout_, options),
+          elements_(name + " (elements)", {local().data(), &typeid(T), sizeof(T), local().size()}),
           barrier_(std::make_unique<RankBarrier>(name + " (barrier)")),
           near_(static_cast<std::size_t>(ranks())) {
         near_[static_cast<std::size_t>(own_)] = part_->elements();
@@ -401,6 +411,7 @@ private:
     ArrayLayout layout_;
     Rank own_;
     Distributed<Part> part_;
+    detail::NamedObject elements_; ///< What `element` points to.
     std::unique_ptr<RankBarrier> barrier_;
     std::vector<std::span<T>> near_; ///< By rank; empty: not reached directly.
     std::vector<detail::PartMemory> opened_;

@@ -337,6 +337,28 @@ TEST(SharedArray, ElementsThatDoNotExistAreRefused) {
     });
 }
 
+TEST(SharedArray, HasPointersToItsElements) {
+    among(3, [](Rank rank) -> Task<> {
+        SharedArrayOptions<long> options;
+        options.mapping = ArrayMapping::tiled(2);
+        auto array = co_await SharedArray<long>::make("pointed", 20, options);
+        const auto add = [](long& element, long by) {
+            element += by;
+        };
+        for (std::size_t index = 0; index < array.size(); ++index) {
+            const Remote<long> element = array.element(index);
+            EXPECT_EQ(element.rank(), array.owner(index));
+            co_await element.call(add, static_cast<long>(index) * (rank + 1));
+        }
+        co_await array.sync();
+        for (std::size_t index = 0; index < array.size(); ++index) {
+            EXPECT_EQ(co_await array.get(index), static_cast<long>(index) * 6);
+            EXPECT_EQ(co_await array.element(index).get(), static_cast<long>(index) * 6);
+        }
+        co_await array.sync();
+    });
+}
+
 TEST(SharedArray, NoElementsAreAnArray) {
     among(3, [](Rank) -> Task<> {
         auto array = co_await SharedArray<int>::make("none", 0);
