@@ -89,7 +89,7 @@ void divide(Team& team, const std::filesystem::path& file, GraphFormat format,
     const auto overhead = team.allreduce(std::uint64_t{bytes.overhead});
     std::string parts = wants_parts ? gather_text(team, partition.parts) : "";
     if (team.rank() == 0) {
-        outcome = {true, team.size(),  graph.vertices(),  graph.edges(),   data,
+        outcome = {true,     team.size(),  graph.vertices(), graph.edges(),   data,
                    overhead, read.count(), partition.report, std::move(parts)};
     }
 }
@@ -106,9 +106,8 @@ Outcome divide_file(const std::filesystem::path& file, int parts, int ranks, dou
         Team team = Team::attach();
         divide(team, file, chosen, options, wants_parts, outcome);
     } else {
-        threads(ranks, [&](Team& team) {
-            divide(team, file, chosen, options, wants_parts, outcome);
-        });
+        threads(ranks,
+                [&](Team& team) { divide(team, file, chosen, options, wants_parts, outcome); });
     }
     return outcome;
 }
