@@ -75,6 +75,8 @@ public:
     [[nodiscard]] Vertex first() const noexcept { return first_; }
     [[nodiscard]] Vertex own() const noexcept { return own_; }
     [[nodiscard]] Vertex ghosts() const noexcept { return static_cast<Vertex>(ghosts_.size()); }
+    /// Ends of edges at own vertices.
+    [[nodiscard]] std::size_t ends() const noexcept { return targets_.size(); }
     /// The number in the whole graph of a local one.
     [[nodiscard]] Vertex global(Vertex local) const noexcept {
         return local < own_ ? first_ + local : ghosts_[local - own_];

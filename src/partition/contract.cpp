@@ -71,6 +71,7 @@ Thinning thinning(Team& team, const SharedGraph& graph, const Clusters& clusters
 Coarsened contract(Team& team, const SharedGraph& graph, Clusters clusters) {
     detail::GraphBuilder builder(team, number(team, graph, clusters));
     graph.update_ghosts<Vertex>(team, clusters.names);
+    builder.reserve(graph.ends()); // More than it will have, but not written to.
     const Thinning thin = thinning(team, graph, clusters, builder.graph().vertices());
     detail::WeightList weights;
     for (const Weight weight : clusters.weights) {

@@ -205,8 +205,9 @@ Lines own_lines(const Team& team, const TextFile& file, const Header& header) {
 /// Lines with an edge each: lists and matrices.
 class EdgeReader {
 public:
-    explicit EdgeReader(const Header& header)
-        : header_(header), base_(header.format == GraphFormat::edges ? 0 : 1),
+    /// `bytes`: how long the rank's share of the file is.
+    EdgeReader(const Header& header, std::uint64_t bytes)
+        : header_(header), bytes_(bytes), base_(header.format == GraphFormat::edges ? 0 : 1),
           most_(header.format == GraphFormat::edges ? vertices_most : header.vertices) {}
 
     /// False: there is a fault.
@@ -232,6 +233,11 @@ public:
         if (!read_weight(lines, fields)) {
             return false;
         }
+        if (edges.size() == measured_edges && bytes_ > 0) { // Now the length of a line is known.
+            const std::uint64_t length = (lines.offset() - first_offset_) / measured_edges;
+            edges.reserve(bytes_ / std::max<std::uint64_t>(length, 1) * 9 / 8);
+        }
+        first_offset_ = edges.empty() ? lines.offset() : first_offset_;
         edges.push_back({static_cast<Vertex>(*from - base_), static_cast<Vertex>(*to - base_)});
         largest = std::max({largest, *from + 1, *to + 1});
         return true;
@@ -267,17 +273,18 @@ private:
         return true;
     }
 
+    static constexpr std::size_t measured_edges = 4096;
+
     Header header_;
+    std::uint64_t bytes_;
+    std::uint64_t first_offset_ = 0;
     std::uint64_t base_;
     std::uint64_t most_;
 };
 
 SharedGraph read_edges(Team& team, const TextFile& file, const Header& header) {
-    EdgeReader reader(header);
+    EdgeReader reader(header, (file.size() - header.data) / static_cast<unsigned>(team.size()));
     Lines lines = own_lines(team, file, header);
-    if (header.format == GraphFormat::matrix_market) { // The line of sizes was read.
-        reader.edges.reserve(header.count / static_cast<unsigned>(team.size()) * 9 / 8);
-    }
     while (lines.next() && reader.read(lines)) {
     }
     file.agree(team, reader.fault);

@@ -203,6 +203,9 @@ SharedGraph SharedGraph::from_edges(Team& team, std::uint64_t vertices, std::spa
     const bool has_weights = check_edges(team, vertices, edges, weights);
     const auto count = static_cast<Vertex>(vertices);
     detail::GraphBuilder builder(team, even_ranges(team, count, edges));
+    // About as many as the others get. Memory that is not written to costs nothing.
+    const std::uint64_t ends = 2 * team.allreduce(std::uint64_t{edges.size()});
+    builder.reserve(ends / static_cast<unsigned>(team.size()) * 5 / 4);
     if (has_weights) {
         build_from<partition::WeightedArc>(team, builder, edges,
                                            [&](Vertex from, Vertex to, std::size_t at) {
