@@ -7,7 +7,6 @@
 // when it fails.
 #pragma once
 
-#include <corymb/c/active_messages.h>
 #include <corymb/c/broadcast.h>
 #include <corymb/c/calls.h>
 #include <corymb/c/collectives.h>
@@ -19,6 +18,7 @@
 #include <corymb/c/options.h>
 #include <corymb/c/over_nodes.h>
 #include <corymb/c/parts.h>
+#include <corymb/c/remote.h>
 #include <corymb/c/requests.h>
 #include <corymb/c/status.h>
 #include <corymb/c/team.h>

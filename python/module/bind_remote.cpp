@@ -28,9 +28,8 @@ PythonRemoteRank::Use::Use(PythonRemoteRank& of) : of_(of) {
 }
 
 void PythonRemoteRank::offer(std::uint64_t function, std::string name) {
-    offer_function(*own_, std::move(name), [this, function](NamedRequest& request) {
-        note_request(function, request);
-    });
+    offer_function(*own_, std::move(name),
+                   [this, function](NamedRequest& request) { note_request(function, request); });
 }
 
 void PythonRemoteRank::note_request(std::uint64_t function, NamedRequest& request) {
@@ -48,8 +47,8 @@ void PythonRemoteRank::note_request(std::uint64_t function, NamedRequest& reques
 
 std::uint64_t PythonRemoteRank::begin(Rank to, const std::string& name, const ByteParts& argument) {
     const std::uint64_t number = next_++;
-    NamedCall& call = calls_.try_emplace(number, begin_named(*own_, to, name, argument))
-                          .first->second;
+    NamedCall& call =
+        calls_.try_emplace(number, begin_named(*own_, to, name, argument)).first->second;
     call.then([this, number] {
         const auto node = calls_.extract(number);
         Event over{Kind::answer, number, -1, 0, {}, nullptr};
@@ -189,9 +188,8 @@ nb::list wait(PythonRemoteRank& self, const std::optional<double>& seconds) {
         return self.has_events();
     };
     if (!has_some()) {
-        static_cast<void>(LongWait(seconds).until([&](nanoseconds piece) {
-            return serve_until(self.own(), has_some, piece);
-        }));
+        static_cast<void>(LongWait(seconds).until(
+            [&](nanoseconds piece) { return serve_until(self.own(), has_some, piece); }));
     }
     return rows_of(self);
 }

@@ -30,14 +30,16 @@ void give_back_as(corymb_handle_kind kind, void*& handle) {
     case CORYMB_HANDLE_CALL: return as<corymb_call>(handle);
     case CORYMB_HANDLE_MAILBOX_GROUP: return as<corymb_mailbox_group>(handle);
     case CORYMB_HANDLE_MAILBOX: return as<corymb_mailbox>(handle);
-    case CORYMB_HANDLE_ACTIVE_MESSAGES: return as<corymb_active_messages>(handle);
-    case CORYMB_HANDLE_ACTIVE_CALL: return as<corymb_active_call>(handle);
     case CORYMB_HANDLE_BROADCAST_RING: return as<corymb_broadcast_ring>(handle);
     case CORYMB_HANDLE_BROADCAST_PUBLISHER: return as<corymb_broadcast_publisher>(handle);
     case CORYMB_HANDLE_BROADCAST_READER: return as<corymb_broadcast_reader>(handle);
     case CORYMB_HANDLE_MULTICAST_GROUP: return as<corymb_multicast_group>(handle);
     case CORYMB_HANDLE_MULTICAST: return as<corymb_multicast>(handle);
     case CORYMB_HANDLE_MULTICAST_TOKEN: return as<corymb_multicast_token>(handle);
+    case CORYMB_HANDLE_REMOTE_GROUP: return as<corymb_remote_group>(handle);
+    case CORYMB_HANDLE_REMOTE: return as<corymb_remote>(handle);
+    case CORYMB_HANDLE_REMOTE_CALL: return as<corymb_remote_call>(handle);
+    case CORYMB_HANDLE_REMOTE_REPLY: return as<corymb_remote_reply>(handle);
     case CORYMB_HANDLE_MAX: break;
     }
     refuse("there is no kind of handle " + std::to_string(static_cast<int>(kind)));

@@ -15,13 +15,15 @@ void give_back(corymb_process_team*& handle);
 void give_back(corymb_call*& handle);
 void give_back(corymb_mailbox_group*& handle);
 void give_back(corymb_mailbox*& handle);
-void give_back(corymb_active_messages*& handle);
-void give_back(corymb_active_call*& handle);
 void give_back(corymb_broadcast_ring*& handle);
 void give_back(corymb_broadcast_publisher*& handle);
 void give_back(corymb_broadcast_reader*& handle);
 void give_back(corymb_multicast_group*& handle);
 void give_back(corymb_multicast*& handle);
 void give_back(corymb_multicast_token*& handle);
+void give_back(corymb_remote_group*& handle);
+void give_back(corymb_remote*& handle);
+void give_back(corymb_remote_call*& handle);
+void give_back(corymb_remote_reply*& handle);
 
 } // namespace corymb::c

@@ -3,8 +3,8 @@
 #include "c/give_back.hpp"
 #include "c/held.hpp"
 #include "c/known_options.hpp"
-#include "c/mailbox_handles.hpp"
 #include "c/numbers.hpp"
+#include "c/of_rank.hpp"
 #include "c/text.hpp"
 
 #include <corymb.h>
@@ -18,6 +18,11 @@
 struct corymb_mailbox_group : corymb::c::Holder<corymb_mailbox_group, corymb::MailboxGroup> {
     static constexpr std::uint64_t live_tag = 0x636F72796D620006;
     static constexpr const char* name = "the mailbox group";
+};
+
+struct corymb_mailbox : corymb::c::Holder<corymb_mailbox, corymb::c::OfRank<corymb::Mailbox>> {
+    static constexpr std::uint64_t live_tag = 0x636F72796D620007;
+    static constexpr const char* name = "the mailbox";
 };
 
 namespace corymb::c {

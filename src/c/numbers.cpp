@@ -30,11 +30,13 @@ int descriptor_by_kind(corymb_handle_kind kind, const void* handle) {
         return descriptor_of(static_cast<const corymb_broadcast_ring*>(handle));
     case CORYMB_HANDLE_MULTICAST_GROUP:
         return descriptor_of(static_cast<const corymb_multicast_group*>(handle));
+    case CORYMB_HANDLE_REMOTE_GROUP:
+        return descriptor_of(static_cast<const corymb_remote_group*>(handle));
     default: break;
     }
     refuse("handles of kind " + std::to_string(static_cast<int>(kind)) +
-           " have no descriptor: ask a mailbox group, a broadcast ring or a multicast group; for a "
-           "team call corymb_make_team_descriptor");
+           " have no descriptor: ask a mailbox group, a broadcast ring, a multicast group or a "
+           "remote group; for a team call corymb_make_team_descriptor");
 }
 
 template <class Handle>
@@ -54,8 +56,6 @@ int64_t corymb_number(corymb_handle_kind kind, const void* handle, corymb_number
     switch (kind) {
     case CORYMB_HANDLE_TEAM: return c::number_as<corymb_team>(handle, number, otherwise);
     case CORYMB_HANDLE_MAILBOX: return c::number_as<corymb_mailbox>(handle, number, otherwise);
-    case CORYMB_HANDLE_ACTIVE_MESSAGES:
-        return c::number_as<corymb_active_messages>(handle, number, otherwise);
     case CORYMB_HANDLE_BROADCAST_PUBLISHER:
         return c::number_as<corymb_broadcast_publisher>(handle, number, otherwise);
     case CORYMB_HANDLE_BROADCAST_READER:
@@ -65,6 +65,7 @@ int64_t corymb_number(corymb_handle_kind kind, const void* handle, corymb_number
     case CORYMB_HANDLE_MULTICAST: return c::number_as<corymb_multicast>(handle, number, otherwise);
     case CORYMB_HANDLE_MULTICAST_TOKEN:
         return c::number_as<corymb_multicast_token>(handle, number, otherwise);
+    case CORYMB_HANDLE_REMOTE: return c::number_as<corymb_remote>(handle, number, otherwise);
     default: return otherwise;
     }
 }

@@ -14,8 +14,6 @@ std::int64_t number_of(const corymb_team* team, corymb_number_kind number,
                        std::int64_t otherwise) noexcept;
 std::int64_t number_of(const corymb_mailbox* mailbox, corymb_number_kind number,
                        std::int64_t otherwise) noexcept;
-std::int64_t number_of(const corymb_active_messages* active, corymb_number_kind number,
-                       std::int64_t otherwise) noexcept;
 std::int64_t number_of(const corymb_broadcast_publisher* publisher, corymb_number_kind number,
                        std::int64_t otherwise) noexcept;
 std::int64_t number_of(const corymb_broadcast_reader* reader, corymb_number_kind number,
@@ -25,6 +23,8 @@ std::int64_t number_of(const corymb_multicast_group* group, corymb_number_kind n
 std::int64_t number_of(const corymb_multicast* multicast, corymb_number_kind number,
                        std::int64_t otherwise) noexcept;
 std::int64_t number_of(const corymb_multicast_token* token, corymb_number_kind number,
+                       std::int64_t otherwise) noexcept;
+std::int64_t number_of(const corymb_remote* own, corymb_number_kind number,
                        std::int64_t otherwise) noexcept;
 
 // The functions below throw Errc::invalid_argument for what is no handle (any more).
@@ -38,5 +38,6 @@ std::size_t memory_of(const corymb_broadcast_ring* ring);
 int descriptor_of(const corymb_mailbox_group* group);
 int descriptor_of(const corymb_broadcast_ring* ring);
 int descriptor_of(const corymb_multicast_group* group);
+int descriptor_of(const corymb_remote_group* group);
 
 } // namespace corymb::c

@@ -442,16 +442,24 @@ void RemoteState::park(const RemoteId& object, const Reply& reply, const CallHea
 
 void RemoteState::run_named(Rank from, const CallHeader& header, RemoteReader& arguments) noexcept {
     const Reply reply(*this, from, header.call);
+    bool is_over = false;
     try {
         const std::string_view name = read_name(arguments);
         const auto handler = named.find(name, transport.rank()); // Kept while it runs.
         NamedRequest request(reply, name, arguments.take(arguments.left()));
-        (*handler)(request);
+        try {
+            (*handler)(request);
+        } catch (...) {
+            is_over = request.is_over(); // The caller has its answer, or will get one.
+            throw;
+        }
         if (!request.is_over()) {
             reply.answer();
         }
     } catch (...) {
-        send_failure(reply, std::current_exception());
+        if (!is_over) {
+            send_failure(reply, std::current_exception());
+        }
     }
 }
 

@@ -20,14 +20,16 @@ typedef enum corymb_handle_kind {
     CORYMB_HANDLE_CALL = 4,
     CORYMB_HANDLE_MAILBOX_GROUP = 5,
     CORYMB_HANDLE_MAILBOX = 6,
-    CORYMB_HANDLE_ACTIVE_MESSAGES = 7,
-    CORYMB_HANDLE_ACTIVE_CALL = 8,
-    CORYMB_HANDLE_BROADCAST_RING = 9,
-    CORYMB_HANDLE_BROADCAST_PUBLISHER = 10,
-    CORYMB_HANDLE_BROADCAST_READER = 11,
-    CORYMB_HANDLE_MULTICAST_GROUP = 12,
-    CORYMB_HANDLE_MULTICAST = 13,
-    CORYMB_HANDLE_MULTICAST_TOKEN = 14,
+    CORYMB_HANDLE_BROADCAST_RING = 7,
+    CORYMB_HANDLE_BROADCAST_PUBLISHER = 8,
+    CORYMB_HANDLE_BROADCAST_READER = 9,
+    CORYMB_HANDLE_MULTICAST_GROUP = 10,
+    CORYMB_HANDLE_MULTICAST = 11,
+    CORYMB_HANDLE_MULTICAST_TOKEN = 12,
+    CORYMB_HANDLE_REMOTE_GROUP = 13,
+    CORYMB_HANDLE_REMOTE = 14,
+    CORYMB_HANDLE_REMOTE_CALL = 15,
+    CORYMB_HANDLE_REMOTE_REPLY = 16,
     CORYMB_HANDLE_MAX = 0x7FFFFFFF
 } corymb_handle_kind;
 
@@ -42,8 +44,7 @@ typedef enum corymb_number_kind {
     CORYMB_NUMBER_SIZE = 1, ///< Ranks.
     CORYMB_NUMBER_MEMBERS = 2,
     CORYMB_NUMBER_IS_MEMBER = 3,
-    CORYMB_NUMBER_BYTES_MAX = 4,
-    CORYMB_NUMBER_MESSAGE = 5, ///< Number of the last message.
+    CORYMB_NUMBER_MESSAGE = 4, ///< Number of the last message.
     CORYMB_NUMBER_KIND_MAX = 0x7FFFFFFF
 } corymb_number_kind;
 
@@ -54,8 +55,8 @@ CORYMB_EXPORT int64_t corymb_number(corymb_handle_kind kind, const void* handle,
 /// Bytes of the shared memory that teams, mailbox groups and broadcast rings have.
 CORYMB_EXPORT corymb_status corymb_memory(corymb_handle_kind kind, const void* handle,
                                           size_t* bytes) CORYMB_NOEXCEPT;
-/// A descriptor of a mailbox group, broadcast ring or multicast group. Child processes inherit it,
-/// and the caller closes it.
+/// A descriptor of a mailbox group, broadcast ring, multicast group or remote group. Child
+/// processes inherit it, and the caller closes it.
 CORYMB_EXPORT corymb_status corymb_make_descriptor(corymb_handle_kind kind, const void* handle,
                                                    int* descriptor) CORYMB_NOEXCEPT;
 

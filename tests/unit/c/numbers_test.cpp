@@ -66,14 +66,14 @@ TEST_F(CNumbers, TheTypedFunctionsTellThem) {
     };
     ok(corymb_broadcast_probe(reader, take, nullptr, 1, nullptr));
     EXPECT_EQ(corymb_broadcast_last(reader), 1U);
-    corymb_mailbox* other = nullptr;
-    corymb_active_messages* active = nullptr;
-    ok(corymb_mailbox_group_join(group, 0, &other));
-    ok(corymb_active_messages_create(&other, 0, &active));
-    EXPECT_EQ(corymb_active_messages_rank(active), 0);
-    EXPECT_EQ(corymb_active_messages_size(active), 3);
-    EXPECT_GT(corymb_active_messages_bytes_max(active), 16U);
-    ok(corymb_active_messages_free(&active));
+    corymb_remote_group* ranks = nullptr;
+    corymb_remote* own = nullptr;
+    ok(corymb_remote_group_create(3, nullptr, &ranks));
+    ok(corymb_remote_group_join(ranks, 1, &own));
+    EXPECT_EQ(corymb_remote_rank(own), 1);
+    EXPECT_EQ(corymb_remote_size(own), 3);
+    ok(corymb_remote_free(&own));
+    ok(corymb_remote_group_free(&ranks));
 }
 
 TEST_F(CNumbers, WhatAHandleHasNotIsTheCallersNumber) {

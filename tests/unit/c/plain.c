@@ -259,7 +259,7 @@ int main(void) {
     OK(corymb_thread_team_free(&group));
     processes();
     check_messages();
-    check_active();
+    check_remote();
     check_multicast();
     CHECK(strcmp(corymb_status_name(CORYMB_TIMEOUT), "timeout") == 0);
     CHECK(corymb_type_size(corymb_type_of_bytes(24)) == 24);

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-void check_active(void);
 void check_messages(void);
 void check_multicast(void);
+void check_remote(void);
 
 static inline void check(int holds, const char* what, const char* file, int line) {
     if (!holds) {

@@ -32,27 +32,30 @@ struct World {
     corymb_process_team* process_team = nullptr;
     corymb_mailbox_group* mailbox_group = nullptr;
     corymb_mailbox* mailbox = nullptr;
-    corymb_mailbox* taken = nullptr;
-    corymb_active_messages* active = nullptr;
-    corymb_active_call* active_call = nullptr;
     corymb_broadcast_ring* ring = nullptr;
     corymb_broadcast_publisher* publisher = nullptr;
     corymb_broadcast_reader* reader = nullptr;
     corymb_multicast_group* multicast_group = nullptr;
     corymb_multicast* multicast = nullptr;
     corymb_multicast_token* token = nullptr;
+    corymb_remote_group* remote_group = nullptr;
+    corymb_remote* remote = nullptr;
+    corymb_remote_call* remote_call = nullptr;
+    corymb_remote_reply* remote_reply = nullptr;
 };
 
 #define EACH_KIND(kind)                                                                            \
     kind(corymb_thread_team, group) kind(corymb_team, team) kind(corymb_request, request)          \
         kind(corymb_call, call) kind(corymb_process_team, process_team)                            \
             kind(corymb_mailbox_group, mailbox_group) kind(corymb_mailbox, mailbox)                \
-                kind(corymb_active_messages, active) kind(corymb_active_call, active_call)         \
-                    kind(corymb_broadcast_ring, ring) kind(corymb_broadcast_publisher, publisher)  \
-                        kind(corymb_broadcast_reader, reader)                                      \
-                            kind(corymb_multicast_group, multicast_group)                          \
-                                kind(corymb_multicast, multicast)                                  \
-                                    kind(corymb_multicast_token, token)
+                kind(corymb_broadcast_ring, ring) kind(corymb_broadcast_publisher, publisher)      \
+                    kind(corymb_broadcast_reader, reader)                                          \
+                        kind(corymb_multicast_group, multicast_group)                              \
+                            kind(corymb_multicast, multicast) kind(corymb_multicast_token, token)  \
+                                kind(corymb_remote_group, remote_group)                            \
+                                    kind(corymb_remote, remote)                                    \
+                                        kind(corymb_remote_call, remote_call)                      \
+                                            kind(corymb_remote_reply, remote_reply)
 
 template <class T>
 struct Kind : std::false_type {};
@@ -120,9 +123,6 @@ void make(World& world, bool over_nodes) {
     ok(corymb_call_create(CORYMB_ALLREDUCE, 1, CORYMB_INT, CORYMB_SUM, 0, world.team, &world.call));
     ok(corymb_mailbox_group_create(2, nullptr, &world.mailbox_group));
     ok(corymb_mailbox_group_join(world.mailbox_group, 0, &world.mailbox));
-    ok(corymb_mailbox_group_join(world.mailbox_group, 1, &world.taken));
-    ok(corymb_active_messages_create(&world.taken, 0, &world.active));
-    ok(corymb_active_messages_call(world.active, 0, 1, nullptr, 0, &world.active_call));
     ok(corymb_broadcast_ring_create(nullptr, &world.ring));
     ok(corymb_broadcast_ring_publisher(world.ring, &world.publisher));
     ok(corymb_broadcast_ring_reader(world.ring, CORYMB_BROADCAST_BLOCK, CORYMB_BROADCAST_NEXT,
@@ -130,17 +130,27 @@ void make(World& world, bool over_nodes) {
     ok(corymb_multicast_group_create(2, nullptr, &world.multicast_group));
     ok(corymb_multicast_group_initiator(world.multicast_group, 0, &world.multicast));
     ok(corymb_multicast_call(world.multicast, do_nothing, nullptr, &world.token));
+    ok(corymb_remote_group_create(2, nullptr, &world.remote_group));
+    ok(corymb_remote_group_join(world.remote_group, 0, &world.remote));
+    const auto keep = [](corymb_remote_request* request, void* reply) {
+        return corymb_remote_later(request, static_cast<corymb_remote_reply**>(reply));
+    };
+    ok(corymb_remote_offer(world.remote, "f", keep, &world.remote_reply));
+    ok(corymb_remote_begin(world.remote, 0, "f", nullptr, 0, &world.remote_call));
+    ok(corymb_remote_serve(world.remote, 0, nullptr));
 }
 
 void end(World world) {
+    ok(corymb_remote_reply_free(&world.remote_reply));
+    ok(corymb_remote_call_free(&world.remote_call));
+    ok(corymb_remote_free(&world.remote));
+    ok(corymb_remote_group_free(&world.remote_group));
     ok(corymb_multicast_token_free(&world.token));
     ok(corymb_multicast_free(&world.multicast));
     ok(corymb_multicast_group_free(&world.multicast_group));
     ok(corymb_broadcast_reader_free(&world.reader));
     ok(corymb_broadcast_publisher_free(&world.publisher));
     ok(corymb_broadcast_ring_free(&world.ring));
-    ok(corymb_active_call_free(&world.active_call));
-    ok(corymb_active_messages_free(&world.active));
     ok(corymb_mailbox_free(&world.mailbox));
     ok(corymb_mailbox_group_free(&world.mailbox_group));
     ok(corymb_call_free(&world.call));

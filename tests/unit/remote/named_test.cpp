@@ -121,6 +121,11 @@ TEST(NamedCall, ThrowsWhatTheHandlerHasThrown) {
     offer_function(ranks.other, "fail", [](NamedRequest& request) {
         request.fail(std::make_exception_ptr(Error(Errc::io, "no more paper", {1})));
     });
+    offer_function(ranks.other, "answer and throw", [](NamedRequest& request) {
+        request.answer(bytes_of("before"));
+        throw std::out_of_range("nobody learns of it");
+    });
+    EXPECT_EQ(ranks.answer("answer and throw", ""), "before");
     EXPECT_THROW(ranks.answer("throw", ""), std::out_of_range);
     const Error error = ranks.failure("fail");
     EXPECT_EQ(error.code(), Errc::io);
