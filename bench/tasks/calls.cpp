@@ -50,8 +50,13 @@ private:
     long count_ = 0;
 };
 
+class ExclusiveCounter : public Counter {
+public:
+    static constexpr bool is_exclusive = true;
+};
+
 struct Times {
-    std::vector<double> lines, call, call64, method, task, own, own_method, post, tell;
+    std::vector<double> lines, call, call64, method, task, own, own_method, exclusive, post, tell;
 };
 
 template <class Call>
@@ -75,6 +80,10 @@ Task<> one_round(Times& times, std::uint64_t first_word, Remote<Counter> counter
     co_await time_calls(times.method, [counter] { return counter.call<&Counter::add>(1L); });
     co_await time_calls(times.task, [] { return at(1, []() -> Task<> { co_return; }); });
     co_await time_calls(times.own, [] { return at(0, [] {}); });
+    const Remote<ExclusiveCounter> exclusive = co_await create<ExclusiveCounter>(0);
+    co_await time_calls(times.exclusive,
+                        [exclusive] { return exclusive.call<&ExclusiveCounter::add>(1L); });
+    co_await exclusive.destroy();
     co_await time_calls(times.own_method, [own] { return own.call<&Counter::add>(1L); });
     auto streamed = Clock::now();
     for (int i = 0; i < stream; ++i) {
@@ -123,6 +132,7 @@ std::vector<Row> calls() {
             {"task", 2, quartiles(times.task)},
             {"own", 1, quartiles(times.own)},
             {"own_method", 1, quartiles(times.own_method)},
+            {"exclusive", 1, quartiles(times.exclusive)},
             {"post", 2, quartiles(times.post)},
             {"tell", 2, quartiles(times.tell)}};
 }

@@ -8,7 +8,8 @@
 //     suspend  a task is spawned and waits; then all are woken: time and memory of each
 //     lines    a round trip over two plain lines, the floor of those below
 //     call     an empty function, `call64` one that takes and gives 64 bytes, `method` one of an
-//              object, `task` one that runs as a task; `own` and `own_method` call the rank itself
+//              object, `task` one that runs as a task; `own` and `own_method` call the rank itself,
+//              `exclusive` a method that excludes others there
 //     post     one of many in a row that nobody answers, `tell` one that is acknowledged
 //
 // With --shared those of shared structures on two ranks, for one element, key or item:

@@ -7,6 +7,7 @@
 #include <corymb/arrival.hpp>
 #include <corymb/barrier.hpp>
 #include <corymb/broadcast_ring.hpp>
+#include <corymb/call_rule.hpp>
 #include <corymb/carrier.hpp>
 #include <corymb/cluster.hpp>
 #include <corymb/discover.hpp>

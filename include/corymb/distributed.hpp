@@ -69,9 +69,9 @@ public:
 
 private:
     Distributed(std::string_view name, std::unique_ptr<T> made)
-        : object_(made.get()), place_(name, {object_, &typeid(T), sizeof(T), 1, [](void* object) {
-                                                 delete static_cast<T*>(object);
-                                             }}) {
+        : object_(made.get()),
+          place_(name, {object_, &typeid(T), sizeof(T), 1,
+                        [](void* object) { delete static_cast<T*>(object); }, is_exclusive<T>}) {
         static_cast<void>(made.release());
     }
     T* object_;

@@ -2,6 +2,7 @@
 // Objects on other ranks, and pointers to them.
 #pragma once
 
+#include <corymb/call_rule.hpp>
 #include <corymb/detail/remote_object.hpp>
 #include <corymb/remote.hpp>
 
@@ -45,7 +46,8 @@ public:
     }
 
     /// For co_await: calls a method as `at` calls a function: r.call<&T::method>(arguments...).
-    /// Throws as `at`, and Errc::invalid_argument if there is no such object.
+    /// Throws as `at`, Errc::invalid_argument if there is no such object, and Errc::deadlock if the
+    /// call would wait for one that has led to it (CallRule).
     template <auto Method, class... Arguments>
         requires std::is_invocable_v<decltype(Method), T&, detail::Sent<Arguments>...>
     [[nodiscard]] auto call(Arguments&&... arguments) const {
@@ -92,7 +94,11 @@ public:
 
     /// For co_await: a copy of the object. Throws as `call`.
     [[nodiscard]] auto get() const {
-        return call([](const T& object) { return object; });
+        const auto copy = [](const T& object) {
+            return object;
+        };
+        using What = detail::Call<detail::FunctionOnObjectWay<T, CallRule::shared>, decltype(copy)>;
+        return call_of<What>(copy);
     }
     /// For co_await: assigns to the object. Throws as `call`.
     template <class U = T>
@@ -161,16 +167,17 @@ template <class T, class... Arguments>
 template <class T>
     requires(!detail::is_span<T>)
 [[nodiscard]] Remote<T> offer(T& object) {
-    return detail::RemoteAccess::pointer<T>(detail::adopt(
-        detail::remote_state_here(), {std::addressof(object), &typeid(T), sizeof(T), 1, nullptr}));
+    return detail::RemoteAccess::pointer<T>(
+        detail::adopt(detail::remote_state_here(), {std::addressof(object), &typeid(T), sizeof(T),
+                                                    1, nullptr, is_exclusive<T>}));
 }
 /// In a task: a pointer to the first of these elements, which must exist as long. The others are
 /// found by `+`.
 template <class T, std::size_t N>
 [[nodiscard]] Remote<T> offer(std::span<T, N> elements) {
     return detail::RemoteAccess::pointer<T>(
-        detail::adopt(detail::remote_state_here(),
-                      {elements.data(), &typeid(T), sizeof(T), elements.size(), nullptr}));
+        detail::adopt(detail::remote_state_here(), {elements.data(), &typeid(T), sizeof(T),
+                                                    elements.size(), nullptr, is_exclusive<T>}));
 }
 
 } // namespace corymb

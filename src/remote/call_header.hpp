@@ -17,6 +17,7 @@ struct CallHeader {
         stop,    ///< The caller of `call` was asked to stop.
         over,    ///< The task of the sender has ended.
         hello,   ///< The build of the sender's program; comes before all else.
+        chained, ///< As a request, with the chain of calls in front of the arguments.
         named,   ///< As a request, of a function whose name is in front of the arguments.
     };
     std::uint64_t function = 0;         ///< Requests: what to run.

@@ -42,7 +42,7 @@ RemoteId ObjectTable::add(const NewObject& object) {
     const std::uint32_t slot = free_.back();
     free_.pop_back();
     Place& made = places_[slot];
-    made = {object, (made.generation + 1) & ~RemoteId::named, 0, true};
+    made = {object, (made.generation + 1) & ~RemoteId::named, 0, true, nullptr};
     return {rank_, slot, made.generation, group_, 0};
 }
 
@@ -115,7 +115,7 @@ ObjectTable::Use ObjectTable::use(const RemoteId& id, const std::type_info& type
                std::to_string(count));
     }
     ++found.uses;
-    return {object, slot};
+    return {object, slot, whole.is_exclusive};
 }
 
 std::uint64_t ObjectTable::offset_of(std::uint32_t slot, const void* part) const noexcept {
@@ -157,6 +157,7 @@ void ObjectTable::clear(std::uint32_t slot) noexcept {
         return;
     }
     place.is_there = false;
+    place.lock.reset();
     free_.push_back(slot); // Before the end: a destructor may make objects.
     if (place.object.end != nullptr) {
         place.object.end(object);

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "remote/object_lock.hpp"
+
 #include <corymb/error.hpp>
 #include <corymb/remote_object.hpp>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <typeinfo>
@@ -39,11 +42,20 @@ public:
     RemoteId add_named(std::string_view name, const NewObject& object);
     struct Use {
         void* object;
-        std::uint32_t slot; ///< For `let_go`.
+        std::uint32_t slot; ///< For `let_go` and `lock`.
+        bool is_exclusive;
     };
     /// The object, or its part, as `count` of `type`, which are used from here on. Throws
     /// Errc::invalid_argument, and ObjectExpected.
     [[nodiscard]] Use use(const RemoteId& id, const std::type_info& type, std::size_t count);
+    /// For an object that is used. Is made when it is first asked for.
+    [[nodiscard]] ObjectLock& lock(std::uint32_t slot) {
+        auto& found = places_[slot].lock;
+        if (found == nullptr) {
+            found = std::make_unique<ObjectLock>();
+        }
+        return *found;
+    }
     /// Where a part lies in the object that it belongs to, in bytes.
     [[nodiscard]] std::uint64_t offset_of(std::uint32_t slot, const void* part) const noexcept;
     /// A use is over; ends the object if it was removed meanwhile.
@@ -73,7 +85,8 @@ private:
         NewObject object;
         std::uint32_t generation = 0;
         std::uint32_t uses = 0;
-        bool is_there = false; ///< Pointers find it.
+        bool is_there = false;            ///< Pointers find it.
+        std::unique_ptr<ObjectLock> lock; ///< Null: no call has needed it.
     };
     struct Name {
         std::string text;

@@ -33,6 +33,19 @@ RemoteState& remote_state(const Strand& of) {
     return *of.scheduler->place;
 }
 
+namespace {
+
+[[noreturn]] void refuse_cycle(const CallChain& chain, const RemoteId& id) {
+    throw Error(Errc::deadlock,
+                "the call would wait for itself: the chain of calls that has led to it holds " +
+                    text_of(chain) + ", and it needs object " + std::to_string(id.slot) +
+                    " of rank " + std::to_string(id.rank) +
+                    " again; call back by `post`, or let the methods interleave (call_rule)",
+                ranks_of(chain));
+}
+
+} // namespace
+
 RemoteState& remote_state_here() {
     return running_place();
 }
@@ -57,7 +70,7 @@ OutsideOfTasks::~OutsideOfTasks() {
     own_->scheduler->running = own_;
 }
 
-bool CallSuspension::is_own(Strand& own, const RemoteId* object) {
+bool CallSuspension::is_own(Strand& own, const RemoteId* object, bool is_of_chain) {
     if (own.is_stopped()) [[unlikely]] {
         refuse_stopped("the answer of a rank");
     }
@@ -65,7 +78,11 @@ bool CallSuspension::is_own(Strand& own, const RemoteId* object) {
     if (object != nullptr) {
         state_->objects.require_of_group(*object);
     }
-    return to_ == state_->transport.rank() && state_->is_ready(object);
+    const bool is_here = to_ == state_->transport.rank() && state_->is_ready(object);
+    if (is_here) {
+        state_->request_chain = is_of_chain ? own.chain : nullptr;
+    }
+    return is_here;
 }
 
 bool CallSuspension::pause(Strand& own, std::coroutine_handle<> at) const noexcept {
@@ -96,7 +113,8 @@ AnswerAwait::~AnswerAwait() {
 
 void AnswerAwait::start(Strand& own, std::coroutine_handle<> at, const RemoteFunction& function,
                         std::size_t bytes, const Reply::Writes& write) {
-    call_ = state().begin_call(to(), {this, nullptr}, function, bytes, write, nullptr).call;
+    call_ =
+        state().begin_call(to(), {this, nullptr}, own.chain, function, bytes, write, nullptr).call;
     begin_always(own, at, "the answer of a rank");
 }
 
@@ -118,7 +136,9 @@ void AnswerAwait::wait_here(Strand& own, std::coroutine_handle<> at) noexcept {
 
 void AnswerAwait::fail_here() noexcept {
     keep_thrown_here();
-    state().end_call_here(call_);
+    if (call_ != Reply::nobody) {
+        state().end_call_here(std::exchange(call_, Reply::nobody));
+    }
 }
 
 void AnswerAwait::require_answer() const {
@@ -156,8 +176,9 @@ PostAwait::~PostAwait() {
 
 bool PostAwait::start(Strand& own, const RemoteFunction& function, std::size_t bytes,
                       const Reply::Writes& write) {
-    const auto started = state().begin_call(to(), {nullptr, is_counted_ ? own.inner : nullptr},
-                                            function, bytes, write, this);
+    const auto started =
+        state().begin_call(to(), {nullptr, is_counted_ ? own.inner : nullptr},
+                           is_counted_ ? own.chain : nullptr, function, bytes, write, this);
     call_ = started.call;
     return started.is_sent;
 }
@@ -226,19 +247,64 @@ void EndOfAll::withdraw() noexcept {
 }
 
 ObjectUse::ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info& type,
-                     std::size_t count)
+                     const ObjectAccess& access)
     : here_(&here) {
-    const ObjectTable::Use found = here.objects.use(id, type, count);
+    const ObjectTable::Use found = here.objects.use(id, type, access.count);
     object_ = found.object;
     slot_ = found.slot;
+    if (access.rule == CallRule::interleaved ||
+        (access.is_only_if_exclusive && !found.is_exclusive)) [[likely]] {
+        return;
+    }
+    try {
+        ObjectLock& lock = here.objects.lock(slot_);
+        if (!lock.try_enter(access.rule)) {
+            const CallRule held = held_by(here.request_chain, id);
+            if (held == CallRule::shared && access.rule == CallRule::shared) {
+                lock.enter_again();
+            } else if (held != CallRule::interleaved) {
+                refuse_cycle(here.request_chain, id);
+            } else {
+                entry_ = std::make_unique<ObjectEntry>(ObjectEntry{access.rule});
+                lock.wait(*entry_);
+            }
+        }
+    } catch (...) {
+        here.objects.let_go(slot_);
+        throw;
+    }
+    rule_ = access.rule;
 }
 
 ObjectUse::ObjectUse(ObjectUse&& other) noexcept
-    : here_(std::exchange(other.here_, nullptr)), slot_(other.slot_), object_(other.object_) {}
+    : here_(std::exchange(other.here_, nullptr)), slot_(other.slot_), rule_(other.rule_),
+      object_(other.object_), entry_(std::move(other.entry_)) {}
 
 ObjectUse::~ObjectUse() {
     if (here_ != nullptr) {
+        leave();
         here_->objects.let_go(slot_);
+    }
+}
+
+void ObjectUse::leave() noexcept {
+    if (rule_ == CallRule::interleaved) [[likely]] {
+        return;
+    }
+    ObjectLock& lock = here_->objects.lock(slot_);
+    if (is_in()) {
+        lock.leave(rule_);
+    } else {
+        lock.forget(*entry_);
+    }
+    entry_.reset();
+    rule_ = CallRule::interleaved;
+}
+
+void ObjectUse::join_chain(const RemoteId& id) const {
+    if (rule_ != CallRule::interleaved) {
+        here_->request_chain =
+            std::make_shared<const ChainLink>(ChainLink{id, rule_, here_->request_chain});
     }
 }
 

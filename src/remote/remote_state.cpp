@@ -42,11 +42,20 @@ SchedulerState& RemoteState::turns() noexcept {
     return SchedulerAccess::state(scheduler);
 }
 
-RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending,
+RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending, const CallChain& chain,
                                              const RemoteFunction& function, std::size_t bytes,
                                              const Reply::Writes& write, PostAwait* until_sent) {
     CallHeader header;
     header.function = function.id();
+    if (chain != nullptr) {
+        header.kind = CallHeader::chained;
+        const auto write_both = [&](RemoteWriter& writer) {
+            write_chain(writer, chain);
+            write(writer);
+        };
+        return begin(to, ending, header, size_of_chain(chain) + bytes, Reply::Writes(write_both),
+                     until_sent);
+    }
     return begin(to, ending, header, bytes, write, until_sent);
 }
 
@@ -200,7 +209,8 @@ bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
 }
 
 void RemoteState::deliver(const CallHeader& header, std::size_t bytes, const Reply::Writes& write) {
-    const bool is_call = header.kind == CallHeader::request || header.kind == CallHeader::named;
+    const bool is_call = header.kind == CallHeader::request || header.kind == CallHeader::chained ||
+                         header.kind == CallHeader::named;
     std::array<std::byte, 256> small;
     std::vector<std::byte> large(is_call || bytes > small.size() ? bytes : 0);
     const std::span<std::byte> room =
@@ -249,9 +259,10 @@ void RemoteState::send_failure(const Reply& reply, const std::exception_ptr& thr
 }
 
 void RemoteState::serve(const Reply& reply, Task<> task) {
-    TaskAccess::start(turns(), task,
-                      reply.is_wanted() ? keep(reply).get_token() : turns().stop.get_token(),
-                      false);
+    Strand& begun = TaskAccess::start(
+        turns(), task, reply.is_wanted() ? keep(reply).get_token() : turns().stop.get_token(),
+        false);
+    begun.chain = std::exchange(request_chain, nullptr);
 }
 
 std::stop_source RemoteState::keep(const Reply& reply) {
@@ -382,6 +393,7 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
     RemoteReader reader(body);
     switch (header.kind) {
     case CallHeader::request:
+    case CallHeader::chained:
     case CallHeader::named:
         if (parked_.has_revived()) [[unlikely]] { // They came before.
             serve_revived();
@@ -417,6 +429,8 @@ void RemoteState::run(Rank from, const CallHeader& header, const RemoteReader& a
         if (!foreign_.empty() && foreign_.contains(from)) [[unlikely]] {
             throw Error(Errc::mismatch, foreign_[from], {from, transport.rank()});
         }
+        request_chain =
+            header.kind == CallHeader::chained ? read_chain(request.arguments) : nullptr;
         functions_.find(header.function)(request);
     } catch (const ObjectExpected& expected) {
         park(expected.id(), request.reply, header, arguments);

@@ -51,8 +51,9 @@ struct RemoteState final : Source {
         bool is_sent;       ///< False: it stands in the queue of the receiver.
     };
     /// Throws as Mailbox::send. `until_sent` is told when the message has left the queue.
-    Started begin_call(Rank to, const Ending& ending, const RemoteFunction& function,
-                       std::size_t bytes, const Reply::Writes& write, PostAwait* until_sent);
+    Started begin_call(Rank to, const Ending& ending, const CallChain& chain,
+                       const RemoteFunction& function, std::size_t bytes,
+                       const Reply::Writes& write, PostAwait* until_sent);
     /// As begin_call, for a function that is found by its name. Throws Errc::invalid_argument for
     /// what cannot be a name.
     std::uint32_t begin_named(Rank to, const Ending& ending, std::string_view name,
@@ -103,6 +104,8 @@ struct RemoteState final : Source {
     [[nodiscard]] bool add_events(Events& to) override;
     [[nodiscard]] channel::WaiterCpus* cpus() noexcept override;
 
+    /// What the calls hold that have led to the request which is being begun.
+    CallChain request_chain;
     Transport transport;
     Scheduler scheduler;
     ObjectTable objects;

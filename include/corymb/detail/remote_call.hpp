@@ -37,18 +37,6 @@ protected:
     ~AnswerTaker() = default;
 };
 
-/// While this lives no task runs: a function that is no task may neither wait nor spawn.
-class CORYMB_EXPORT OutsideOfTasks {
-public:
-    explicit OutsideOfTasks(Strand& own) noexcept;
-    OutsideOfTasks(const OutsideOfTasks&) = delete;
-    OutsideOfTasks& operator=(const OutsideOfTasks&) = delete;
-    ~OutsideOfTasks();
-
-private:
-    Strand* own_;
-};
-
 /// What the waits of all calls have. A call of the own rank sends nothing: a function runs at once,
 /// a task is served as one of another rank is.
 class CORYMB_EXPORT CallSuspension : public Suspension {
@@ -60,7 +48,8 @@ protected:
     ~CallSuspension() = default;
     /// Before the call. Whether it is one of the own rank, or of an object there. Throws
     /// Errc::interrupted, and Errc::invalid_argument for an object that is no rank's of the group.
-    [[nodiscard]] bool is_own(Strand& own, const RemoteId* object);
+    /// `is_of_chain`: the caller's end waits for that of the call.
+    [[nodiscard]] bool is_own(Strand& own, const RemoteId* object, bool is_of_chain = true);
     /// Whether the task suspends after a call of the own rank: now and then it does, so that a loop
     /// of such calls leaves the others their turns.
     [[nodiscard]] bool pause(Strand& own, std::coroutine_handle<> at) const noexcept;
@@ -158,6 +147,7 @@ protected:
     /// `is_counted`: the scope of the strand waits for the end of the call.
     PostAwait(Rank to, bool is_counted) noexcept : CallSuspension(to), is_counted_(is_counted) {}
     ~PostAwait();
+    [[nodiscard]] bool is_counted() const noexcept { return is_counted_; }
     /// Sends the request; whether there was room.
     [[nodiscard]] bool start(Strand& own, const RemoteFunction& function, std::size_t bytes,
                              const Reply::Writes& write);
@@ -208,29 +198,27 @@ public:
 
 private:
     bool call_here(Strand& own, std::coroutine_handle<> at) {
-        if constexpr (What::is_of_task) {
-            const Reply reply = start_here();
-            try {
-                what_.serve_here(reply);
-            } catch (...) {
-                fail_here();
-                return false;
-            }
-            wait_here(own, at);
-            return true;
-        } else {
-            try {
-                const OutsideOfTasks here(own);
+        bool is_served = false;
+        try {
+            const OutsideOfTasks here(own);
+            auto run = what_.prepare_here(state());
+            if (What::is_of_task || must_wait(run)) {
+                what_.serve_here(start_here(), std::move(run));
+                is_served = true;
+            } else if constexpr (!What::is_of_task) {
                 if constexpr (std::is_void_v<R>) {
-                    what_.run_here(state());
+                    what_.run_here(run);
                 } else {
-                    result_.emplace(what_.run_here(state()));
+                    result_.emplace(what_.run_here(run));
                 }
-            } catch (...) {
-                keep_thrown_here();
             }
-            return pause(own, at);
+        } catch (...) {
+            fail_here();
         }
+        if (is_served) {
+            wait_here(own, at);
+        }
+        return is_served || pause(own, at);
     }
     void take(RemoteReader& answer) override {
         if constexpr (!std::is_void_v<R>) {
@@ -250,7 +238,7 @@ public:
     template <TaskPromiseOf P>
     bool await_suspend(std::coroutine_handle<P> awaiting) {
         Strand& own = *awaiting.promise().strand;
-        if (is_own(own, object_of(what_))) {
+        if (is_own(own, object_of(what_), is_counted())) {
             return tell_here(own, awaiting);
         }
         if (start(own, What::function(), what_.size(), Reply::Writes(what_))) {
@@ -264,11 +252,12 @@ public:
 private:
     bool tell_here(Strand& own, std::coroutine_handle<> at) {
         try {
-            if constexpr (What::is_of_task) {
-                what_.serve_here(start_here(own));
-            } else {
-                const OutsideOfTasks here(own);
-                static_cast<void>(what_.run_here(state()));
+            const OutsideOfTasks here(own);
+            auto run = what_.prepare_here(state());
+            if (What::is_of_task || must_wait(run)) {
+                what_.serve_here(start_here(own), std::move(run));
+            } else if constexpr (!What::is_of_task) {
+                static_cast<void>(what_.run_here(run));
             }
         } catch (...) {
             fail_here(own);

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -223,6 +224,26 @@ struct RemoteCodec<std::optional<T>> {
             value.emplace(RemoteCodec<T>::read(from));
         }
         return value;
+    }
+};
+/// Travels as the object, if there is one.
+template <class T>
+struct RemoteCodec<std::unique_ptr<T>> {
+    static_assert(!std::is_polymorphic_v<T>,
+                  "the object may be of a derived class, which the other "
+                  "rank could not know: send a type of your own");
+    static std::size_t size(const std::unique_ptr<T>& to) {
+        return sizeof(bool) + (to != nullptr ? RemoteCodec<T>::size(*to) : 0);
+    }
+    static void write(RemoteWriter& writer, const std::unique_ptr<T>& to) {
+        RemoteCodec<bool>::write(writer, to != nullptr);
+        if (to != nullptr) {
+            RemoteCodec<T>::write(writer, *to);
+        }
+    }
+    static std::unique_ptr<T> read(RemoteReader& from) {
+        return RemoteCodec<bool>::read(from) ? std::make_unique<T>(RemoteCodec<T>::read(from))
+                                             : nullptr;
     }
 };
 template <class A, class B>

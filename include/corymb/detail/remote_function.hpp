@@ -82,6 +82,18 @@ struct Incoming {
     Reply reply;
     RemoteReader arguments;
 };
+/// While this lives no task runs: a function that is no task may neither wait nor spawn.
+class CORYMB_EXPORT OutsideOfTasks {
+public:
+    explicit OutsideOfTasks(Strand& own) noexcept;
+    OutsideOfTasks(const OutsideOfTasks&) = delete;
+    OutsideOfTasks& operator=(const OutsideOfTasks&) = delete;
+    ~OutsideOfTasks();
+
+private:
+    Strand* own_;
+};
+
 /// Begins a task for a request: it is asked to stop when the caller is.
 CORYMB_EXPORT void serve_request(const Reply& reply, Task<> task);
 
@@ -142,6 +154,18 @@ void keep(KeptRow<T>& row) {
     row.keep();
 }
 
+/// Calls of an object: they may have to wait for others.
+template <class Run>
+concept UsesObject = requires(Run& run) { run.use.is_in(); };
+template <class Run>
+bool must_wait(const Run& run) noexcept {
+    if constexpr (UsesObject<Run>) {
+        return !run.use.is_in();
+    } else {
+        return false;
+    }
+}
+
 /// Runs a call as a task: it is answered when the task has ended and all that it has spawned.
 template <class R, class Run, class... Kept>
 Task<> serve(Reply reply, Run run, std::tuple<Kept...> arguments) {
@@ -149,11 +173,25 @@ Task<> serve(Reply reply, Run run, std::tuple<Kept...> arguments) {
     std::optional<std::conditional_t<std::is_void_v<R>, bool, R>> result;
     std::exception_ptr thrown;
     try {
-        if constexpr (std::is_void_v<R>) {
-            co_await run_with(run, arguments);
+        if constexpr (UsesObject<Run>) {
+            if (!run.use.is_in()) {
+                co_await run.use.enter();
+            }
+        }
+        if constexpr (is_task<decltype(run_with(run, arguments))>) {
+            if constexpr (std::is_void_v<R>) {
+                co_await run_with(run, arguments);
+                result = true;
+            } else {
+                result.emplace(co_await run_with(run, arguments));
+            }
+        } else if constexpr (std::is_void_v<R>) {
+            const OutsideOfTasks here(running_strand());
+            run_with(run, arguments);
             result = true;
         } else {
-            result.emplace(co_await run_with(run, arguments));
+            const OutsideOfTasks here(running_strand());
+            result.emplace(run_with(run, arguments));
         }
     } catch (...) {
         thrown = std::current_exception();
@@ -164,6 +202,9 @@ Task<> serve(Reply reply, Run run, std::tuple<Kept...> arguments) {
     }
     try {
         co_await scope;
+        if constexpr (UsesObject<Run>) {
+            run.use.leave();
+        }
         if constexpr (std::is_void_v<R>) {
             reply.answer();
         } else {
@@ -177,19 +218,34 @@ Task<> serve(Reply reply, Run run, std::tuple<Kept...> arguments) {
     }
 }
 
+/// Has it run as a task.
+template <class Run, class... Kept>
+void serve_run(const Reply& reply, Run run, std::tuple<Kept...> arguments) {
+    using Result = decltype(run_with(run, arguments));
+    std::apply([](Kept&... each) { (keep(each), ...); }, arguments);
+    if constexpr (UsesObject<Run> && is_task<Result>) {
+        run.use.join_chain(run.id);
+    }
+    serve_request(
+        reply, serve<typename ResultOf<Result>::Type>(reply, std::move(run), std::move(arguments)));
+}
+
 /// Runs `run` with these arguments and answers, at once or as a task.
 template <class Run, class... Kept>
 void run_request(const Reply& reply, Run run, std::tuple<Kept...> arguments) {
     using Result = decltype(run_with(run, arguments));
     using R = typename ResultOf<Result>::Type;
-    if constexpr (is_task<Result>) {
-        std::apply([](Kept&... each) { (keep(each), ...); }, arguments);
-        serve_request(reply, serve<R>(reply, std::move(run), std::move(arguments)));
-    } else if constexpr (std::is_void_v<R>) {
-        run_with(run, arguments);
-        reply.answer();
-    } else {
-        reply.answer(R(run_with(run, arguments)));
+    if (is_task<Result> || must_wait(run)) {
+        if constexpr (is_task<Result> || UsesObject<Run>) {
+            serve_run(reply, std::move(run), std::move(arguments));
+        }
+    } else if constexpr (!is_task<Result>) {
+        if constexpr (std::is_void_v<R>) {
+            run_with(run, arguments);
+            reply.answer();
+        } else {
+            reply.answer(R(run_with(run, arguments)));
+        }
     }
 }
 
@@ -256,13 +312,10 @@ public:
     }
 
     // If the calling rank is the called one: the values are moved.
-    Value run_here(RemoteState& here) {
-        Run run = Way::prepare(here, std::move(head_));
-        return static_cast<Value>(std::apply(run, std::move(arguments_)));
-    }
-    void serve_here(const Reply& reply) {
-        run_request(reply, Way::prepare(reply.here(), std::move(head_)),
-                    std::tuple<Kept<Arguments>...>(std::move(arguments_)));
+    Run prepare_here(RemoteState& here) { return Way::prepare(here, std::move(head_)); }
+    Value run_here(Run& run) { return static_cast<Value>(std::apply(run, std::move(arguments_))); }
+    void serve_here(const Reply& reply, Run run) {
+        serve_run(reply, std::move(run), std::tuple<Kept<Arguments>...>(std::move(arguments_)));
     }
 
 private:

@@ -2,6 +2,7 @@
 // What calls of objects are made of: how an object is found on its rank, and what runs there.
 #pragma once
 
+#include <corymb/call_rule.hpp>
 #include <corymb/detail/remote_call.hpp>
 #include <corymb/detail/remote_function.hpp>
 #include <corymb/detail/remote_id.hpp>
@@ -25,13 +26,29 @@ class Remote;
 
 namespace detail {
 
-/// Keeps an object while a call of it runs.
+/// What a call asks of its object.
+struct ObjectAccess {
+    CallRule rule = CallRule::interleaved;
+    bool is_only_if_exclusive = false; ///< The rule holds if the object is exclusive.
+    std::size_t count = 1;             ///< Elements that are used.
+};
+
+class EnterAwait;
+/// A call that waits to enter its object, or has waited.
+struct ObjectEntry {
+    CallRule rule;
+    bool is_in = false;
+    EnterAwait* waits = nullptr; ///< Null: nobody is to be woken.
+};
+
+/// Keeps an object while a call of it runs, and others out, as the rule of the call says.
 class CORYMB_EXPORT ObjectUse {
 public:
     /// Throws Errc::invalid_argument if there is no such object here, it is no `type`, or there are
-    /// fewer than `count` from there on.
+    /// too few from there on; Errc::deadlock if the chain of calls holds the object that this one
+    /// would wait for.
     ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info& type,
-              std::size_t count = 1);
+              const ObjectAccess& access = {});
     ObjectUse(ObjectUse&& other) noexcept;
     ObjectUse& operator=(ObjectUse&&) = delete;
     ~ObjectUse();
@@ -39,11 +56,46 @@ public:
     /// Where a part of the object begins: see RemoteId.
     [[nodiscard]] std::uint64_t offset_of(const void* part) const noexcept;
 
+    [[nodiscard]] bool is_in() const noexcept { return entry_ == nullptr || entry_->is_in; }
+    /// For co_await, if it is not in: until the calls before it have left.
+    [[nodiscard]] EnterAwait enter() const noexcept;
+    /// What the task of this call begins belongs to it.
+    void join_chain(const RemoteId& id) const;
+    /// The call has ended.
+    void leave() noexcept;
+
 private:
     RemoteState* here_;
     std::uint32_t slot_;
+    CallRule rule_ = CallRule::interleaved; ///< As it holds.
     void* object_;
+    std::unique_ptr<ObjectEntry> entry_; ///< Null: it entered at once.
 };
+
+class CORYMB_EXPORT EnterAwait final : public Suspension {
+public:
+    explicit EnterAwait(ObjectEntry& entry) noexcept : entry_(&entry) {}
+    ~EnterAwait() {
+        if (is_waiting()) {
+            withdraw();
+        }
+    }
+    static constexpr bool await_ready() noexcept { return false; }
+    template <TaskPromiseOf P>
+    void await_suspend(std::coroutine_handle<P> awaiting) {
+        begin(*awaiting.promise().strand, awaiting, what);
+        entry_->waits = this;
+    }
+    void await_resume() const { require_not_stopped(what); }
+
+private:
+    static constexpr const char* what = "the calls of an object that exclude it";
+    void withdraw() noexcept override { entry_->waits = nullptr; }
+    ObjectEntry* entry_;
+};
+inline EnterAwait ObjectUse::enter() const noexcept {
+    return EnterAwait(*entry_);
+}
 
 using Delete = void (*)(void* object);
 /// An object, or elements one behind the other.
@@ -53,6 +105,7 @@ struct NewObject {
     std::size_t bytes = 0;                ///< An element's.
     std::size_t count = 1;
     Delete end = nullptr; ///< Null: it belongs to somebody else.
+    bool is_exclusive = false;
 };
 /// Puts an object into the table of a rank.
 CORYMB_EXPORT RemoteId adopt(RemoteState& here, const NewObject& object);
@@ -110,26 +163,58 @@ inline const Subobject member{typeid(typename MemberOf<decltype(Member)>::Class)
 
 // How objects are called: see Call.
 
+template <class Method>
+inline constexpr bool is_const_method = false;
+template <class R, class T, class... A>
+inline constexpr bool is_const_method<R (T::*)(A...) const> = true;
+template <class R, class T, class... A>
+inline constexpr bool is_const_method<R (T::*)(A...) const noexcept> = true;
+template <class R, class T, class... A>
+inline constexpr bool is_const_method<R (T::*)(A...) const&> = true;
+template <class R, class T, class... A>
+inline constexpr bool is_const_method<R (T::*)(A...) const & noexcept> = true;
+
+template <auto Method>
+constexpr ObjectAccess access_of() {
+    if constexpr (call_rule<Method> != CallRule::of_object) {
+        return {call_rule<Method>, false, 1};
+    } else {
+        return {is_const_method<decltype(Method)> ? CallRule::shared : CallRule::exclusive, true,
+                1};
+    }
+}
+
+template <class T, auto Method>
+struct MethodRun {
+    ObjectUse use;
+    RemoteId id;
+    template <class... A>
+    decltype(auto) operator()(A&&... arguments) {
+        return (static_cast<T*>(use.object())->*Method)(std::forward<A>(arguments)...);
+    }
+};
 template <class T, auto Method>
 struct MethodWay {
     using Head = CalledObject;
-    static auto prepare(RemoteState& here, const CalledObject& of) {
-        return [use = ObjectUse(here, of.id, typeid(T))](auto&&... arguments) -> decltype(auto) {
-            return (static_cast<T*>(use.object())->*Method)(
-                std::forward<decltype(arguments)>(arguments)...);
-        };
+    static MethodRun<T, Method> prepare(RemoteState& here, const CalledObject& of) {
+        return {ObjectUse(here, of.id, typeid(T), access_of<Method>()), of.id};
+    }
+};
+template <class T>
+struct FunctionOnObjectRun {
+    ObjectUse use;
+    RemoteId id;
+    template <class F, class... A>
+    decltype(auto) operator()(F&& function, A&&... arguments) {
+        return function(*static_cast<T*>(use.object()), std::forward<A>(arguments)...);
     }
 };
 /// The first argument is a function object f(T&, arguments...).
-template <class T>
+template <class T, CallRule Rule = CallRule::exclusive>
 struct FunctionOnObjectWay {
     using Head = CalledObject;
-    static auto prepare(RemoteState& here, const CalledObject& of) {
-        return [use = ObjectUse(here, of.id, typeid(T))](auto&& function,
-                                                         auto&&... arguments) -> decltype(auto) {
-            return function(*static_cast<T*>(use.object()),
-                            std::forward<decltype(arguments)>(arguments)...);
-        };
+    static FunctionOnObjectRun<T> prepare(RemoteState& here, const CalledObject& of) {
+        return {ObjectUse(here, of.id, typeid(T), {Rule, true, 1}), of.id};
     }
 };
 template <class T>
@@ -137,7 +222,7 @@ struct CopyWay {
     using Head = CalledObject;
     static auto prepare(RemoteState& here, const CalledObject& of) {
         return [&here, of](std::uint64_t count) {
-            const ObjectUse use(here, of.id, typeid(T), static_cast<std::size_t>(count));
+            const ObjectUse use(here, of.id, typeid(T), {.count = static_cast<std::size_t>(count)});
             const auto* const first = static_cast<const T*>(use.object());
             return std::vector<T>(first, first + count);
         };
@@ -148,7 +233,7 @@ struct AssignWay {
     using Head = CalledObject;
     static auto prepare(RemoteState& here, const CalledObject& of) {
         return [&here, of](std::span<const T> values) {
-            const ObjectUse use(here, of.id, typeid(T), values.size());
+            const ObjectUse use(here, of.id, typeid(T), {.count = values.size()});
             std::copy(values.begin(), values.end(), static_cast<T*>(use.object()));
         };
     }
@@ -193,10 +278,9 @@ struct MakingWay {
     static auto prepare(RemoteState& here, NoHead /*none*/) {
         return [&here](auto&&... arguments) {
             auto made = std::make_unique<T>(std::forward<decltype(arguments)>(arguments)...);
-            const RemoteId id =
-                adopt(here, {made.get(), &typeid(T), sizeof(T), 1, [](void* object) {
-                                 delete static_cast<T*>(object);
-                             }});
+            const RemoteId id = adopt(here, {made.get(), &typeid(T), sizeof(T), 1,
+                                             [](void* object) { delete static_cast<T*>(object); },
+                                             is_exclusive<T>});
             static_cast<void>(made.release());
             return RemoteAccess::pointer<T>(id);
         };

@@ -7,6 +7,7 @@
 #include <coroutine>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -18,6 +19,9 @@ class Scheduler;
 namespace detail {
 
 struct SchedulerState; // src/remote/
+struct ChainLink;      // src/remote/object_lock.hpp
+/// The objects that the calls hold which a task belongs to; null: none.
+using CallChain = std::shared_ptr<const ChainLink>;
 class Suspension;
 class Scope;
 
@@ -66,6 +70,7 @@ struct CORYMB_EXPORT Strand {
     std::exception_ptr thrown;
     bool is_over = false;
     bool is_held; ///< By a Spawned.
+    CallChain chain;
     std::stop_token token;
     std::optional<std::stop_callback<OnStop>> on_stop;
 };

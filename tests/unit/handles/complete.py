@@ -18,6 +18,7 @@ VALUES = {
     "Cluster",
     "CompletionAwait",
     "EndOfAll",
+    "EnterAwait",
     "Entry",
     "Error",
     "ExceptionEntry",
