@@ -6,6 +6,8 @@
 //     await    a task awaits another one that ends at once
 //     spawn    a task is spawned, runs and ends
 //     suspend  a task is spawned and waits; then all are woken: time and memory of each
+//     stack    a task with a stack of its own is spawned, runs and ends; `stack turn` such tasks
+//              give others their turn (only if there was Boost.Context)
 //     lines    a round trip over two plain lines, the floor of those below
 //     call     an empty function, `call64` one that takes and gives 64 bytes, `method` one of an
 //              object, `task` one that runs as a task; `own` and `own_method` call the rank itself,
@@ -138,6 +140,10 @@ std::vector<Row> tasks_and_calls() {
     for (const std::size_t tasks : {1'000U, 1'000'000U}) {
         rows.push_back(suspended(tasks));
     }
+#if defined(CORYMB_BENCH_STACKS)
+    const auto of_stacks = stacks();
+    rows.insert(rows.end(), of_stacks.begin(), of_stacks.end());
+#endif
     if (allowed_cpus().size() < 2) { // Plain lines wait for each other awake.
         std::fprintf(stderr, "corymb-bench-tasks: calls are timed where there are two CPUs\n");
     } else {

@@ -28,4 +28,7 @@ struct Row {
 /// Calls between two ranks, beside two plain lines between the same threads, in turns.
 [[nodiscard]] std::vector<Row> calls();
 
+/// Tasks with a stack of their own.
+[[nodiscard]] std::vector<Row> stacks();
+
 } // namespace corymb::bench

@@ -9,6 +9,8 @@
 
 namespace corymb {
 
+constinit thread_local std::uintptr_t OneUser::stack_mark = 0;
+
 OneUser* OneUser::enter_anew(std::uintptr_t own, std::uintptr_t seen) {
     require_own_process();
     if (seen == (own | busy)) {
@@ -19,8 +21,8 @@ OneUser* OneUser::enter_anew(std::uintptr_t own, std::uintptr_t seen) {
         !state_.compare_exchange_strong(seen, own | busy, std::memory_order_relaxed)) {
         throw Error(Errc::invalid_argument,
                     std::string("this ") + name_ +
-                        " is in use by another thread; one thread at a time uses it, so give each "
-                        "thread its own");
+                        " is in use by another thread or task; one at a time uses it, so give each "
+                        "its own");
     }
     return this;
 }

@@ -72,11 +72,15 @@ public:
     }
 
 private:
+    friend void use_as(std::uintptr_t stack) noexcept;
     static constexpr std::uintptr_t busy = 1;
+    /// Tells a stack that is not the thread's own from it; see `use_as`.
+    static constinit thread_local std::uintptr_t stack_mark
+        __attribute__((tls_model("initial-exec")));
 
-    /// Differs among the threads that live; even.
+    /// Differs among the stacks of calls that there are; even.
     static std::uintptr_t this_thread() noexcept {
-        return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+        return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()) ^ stack_mark;
     }
     void leave() noexcept { state_.store(this_thread(), std::memory_order_relaxed); }
     /// Null: an outer call of this thread leaves. A pointer, which comes back in a register.
@@ -87,6 +91,13 @@ private:
     const std::uint32_t forks_ = fork_count();
     const char* const name_;
 };
+
+/// Makes what follows on this thread a user of its own, on a stack of its own. 0: the thread itself
+/// again. `stack` is even.
+inline void use_as(std::uintptr_t stack) noexcept {
+    OneUser::stack_mark =
+        stack == 0 ? 0 : stack ^ reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+}
 
 /// Throws Errc::invalid_argument: "this NAME is empty: WHY".
 [[noreturn]] void refuse_empty(const char* name, const char* why);

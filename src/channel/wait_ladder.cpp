@@ -3,6 +3,7 @@
 
 #include "base/membarrier.hpp"
 #include "base/wait_clock.hpp"
+#include "channel/meanwhile.hpp"
 #include "channel/tuning.hpp"
 #include "channel/urgent_visits.hpp"
 
@@ -144,6 +145,19 @@ bool WaitLadder::climb_from(std::int64_t begin, const Look& look, const Awaited&
         lost_ = lost_ && !is_there;
         return is_there;
     };
+    auto time_left = [&]() noexcept {
+        const std::int64_t watch = std::max(next_watch, clock.waited_ns() + cheap_sleep_ns());
+        std::int64_t until = watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, watch);
+        until = visitor_ == nullptr ? until : std::min(until, next_visit);
+        return std::max<std::int64_t>(until - clock.waited_ns(), 1);
+    };
+    if (Meanwhile* const others = meanwhile()) [[unlikely]] {
+        const auto found =
+            others->wait({look, stop, TimeLeft(time_left), spot_, nullptr, mates_.cpus()});
+        if (found != Meanwhile::Outcome::alone) {
+            return found == Meanwhile::Outcome::satisfied || came_after_all();
+        }
+    }
     auto outcome = patience_.wait_awake(look, stop, this, begin);
     if (outcome == Patience::Outcome::exhausted) {
         outcome = stay_awake(look, stop, visitor_, is_crowded_ || mates_.are_here(now_ns()));
@@ -157,26 +171,26 @@ bool WaitLadder::climb_from(std::int64_t begin, const Look& look, const Awaited&
         // Since the last one in whichever wait: of many short waits none would have any.
         next_visit = std::max(next_visit, last_visit_ns_ + visits_apart_least - begin);
     }
+    auto sleep_ns = [&]() noexcept {
+        const std::int64_t sleep = time_left();
+        clock.expect_sleep(sleep);
+        return sleep;
+    };
+    return sleep_until(begin, look, stop, TimeLeft(sleep_ns), whom) || came_after_all();
+}
+
+bool WaitLadder::sleep_until(std::int64_t begin, const Look& look, const Look& stop,
+                             const TimeLeft& sleep_ns, const Awaited& whom) noexcept {
     record_.note_sleep();
     auto look_after_sleep = [&]() noexcept {
         take_turn();
         return look();
     };
-    const bool done = spot_->park(
-        look_after_sleep, stop,
-        [&]() noexcept {
-            const std::int64_t watch = std::max(next_watch, clock.waited_ns() + cheap_sleep_ns());
-            std::int64_t until = watch_ == nullptr ? deadline_ns_ : std::min(deadline_ns_, watch);
-            until = visitor_ == nullptr ? until : std::min(until, next_visit);
-            const std::int64_t sleep = std::max<std::int64_t>(until - clock.waited_ns(), 1);
-            clock.expect_sleep(sleep);
-            return sleep;
-        },
-        whom);
+    const bool done = spot_->park(look_after_sleep, stop, sleep_ns, whom);
     const std::int64_t end = now_ns();
     mates_.note_waker(spot_->waker_cpu(), end);
     patience_.learn_from_sleep(end - begin);
-    return done || came_after_all();
+    return done;
 }
 
 } // namespace corymb::channel

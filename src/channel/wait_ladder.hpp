@@ -40,6 +40,8 @@
 
 namespace corymb::channel {
 
+class TimeLeft;
+
 /// Asked in long waits whether the awaited event can still come.
 class Watch {
 public:
@@ -177,6 +179,9 @@ private:
     bool climb(const Look& look, const Look* background) noexcept;
     bool climb(const Look& look, const Awaited& awaited) noexcept;
     bool climb_from(std::int64_t begin_ns, const Look& look, const Awaited& awaited) noexcept;
+    /// Rung 3.
+    bool sleep_until(std::int64_t begin_ns, const Look& look, const Look& stop,
+                     const TimeLeft& sleep_ns, const Awaited& awaited) noexcept;
     void expect_sleeps(int change) noexcept;
     void note_cpu() noexcept;
     [[nodiscard]] bool want_the_cpu() noexcept override;

@@ -3,6 +3,10 @@
 
 #include "base/clock.hpp"
 #include "base/wait_clock.hpp"
+#include "channel/env.hpp"
+#include "channel/event_count.hpp"
+#include "channel/event_counts.hpp"
+#include "channel/meanwhile.hpp"
 #include "channel/patience.hpp"
 #include "channel/waiter_cpus.hpp"
 
@@ -20,6 +24,16 @@ struct Waiting {
     Patience patience;
     CpuMates mates;
 };
+
+inline void set_spot(Meanwhile::Wait& wait, EventCount<StandardEnv>& events) noexcept {
+    wait.spot = &events;
+}
+inline void set_spot(Meanwhile::Wait& wait,
+                     EventCount<StandardEnv, Sleepers::many>& events) noexcept {
+    wait.shared_spot = &events;
+}
+/// Such a waiter is a scheduler, whose own thread has no other calls.
+inline void set_spot(Meanwhile::Wait& /*wait*/, EventCounts<StandardEnv>& /*events*/) noexcept {}
 
 /// A limit that no wait reaches; such a wait reads no clock to see whether it has.
 inline constexpr std::int64_t without_limit_ns = std::numeric_limits<std::int64_t>::max();
@@ -42,18 +56,30 @@ bool wait_until(Waiting& waiting, LookFunction& look, std::int64_t limit_ns, Eve
     auto stop = [&clock, limit_ns, is_limited]() noexcept {
         return is_limited && clock.waited_ns() >= limit_ns;
     };
+    auto sleep_ns = [&clock, limit_ns, is_limited]() noexcept {
+        return is_limited
+                   ? std::clamp<std::int64_t>(limit_ns - clock.waited_ns(), 1, sleep_at_most_ns)
+                   : sleep_at_most_ns;
+    };
+    if (Meanwhile* const others = meanwhile()) [[unlikely]] {
+        Meanwhile::Wait wait{Look(look), Look(stop), TimeLeft(sleep_ns)};
+        set_spot(wait, events);
+        wait.cpus = waiting.mates.cpus();
+        const auto found = others->wait(wait);
+        if (found != Meanwhile::Outcome::alone) {
+            return found == Meanwhile::Outcome::satisfied || look();
+        }
+    }
     using Outcome = Patience::Outcome;
     const Outcome outcome = patience.wait_awake(Look(look), Look(stop), &waiting.mates, begin);
     if (outcome != Outcome::exhausted) {
         return outcome == Outcome::satisfied || look();
     }
-    const bool found = events.park(look, stop, [&clock, limit_ns, is_limited]() noexcept {
-        if (!is_limited) {
-            return sleep_at_most_ns;
+    const bool found = events.park(look, stop, [&clock, &sleep_ns, is_limited]() noexcept {
+        const std::int64_t sleep = sleep_ns();
+        if (is_limited) {
+            clock.expect_sleep(sleep);
         }
-        const std::int64_t sleep =
-            std::clamp<std::int64_t>(limit_ns - clock.waited_ns(), 1, sleep_at_most_ns);
-        clock.expect_sleep(sleep);
         return sleep;
     });
     const std::int64_t end = now_ns();

@@ -89,6 +89,8 @@ public:
     explicit CpuMates(WaiterCpus* cpus) noexcept : cpus_(cpus) {}
     /// The waits that follow are with ranks of another group.
     void be_among(WaiterCpus& cpus) noexcept { cpus_ = &cpus; }
+    /// Null: no group is known.
+    [[nodiscard]] WaiterCpus* cpus() const noexcept { return cpus_; }
 
     [[nodiscard]] bool are_here(std::int64_t now_ns) noexcept override;
     [[nodiscard]] bool want_the_cpu() noexcept override { return true; }

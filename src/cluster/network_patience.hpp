@@ -4,6 +4,7 @@
 #pragma once
 
 #include "base/wait_clock.hpp"
+#include "channel/meanwhile.hpp"
 #include "cluster/tuning.hpp"
 
 #include <algorithm>
@@ -48,6 +49,9 @@ public:
                       now - since_ns_ - waited_ns_ < tuning::slice_ns;
         }
         waited_ns_ = now - since_ns_;
+        if (channel::rest_meanwhile(yields_ ? 0 : tuning::nap_ns.value())) [[unlikely]] {
+            return true;
+        }
         if (yields_) {
             std::this_thread::yield();
         } else {

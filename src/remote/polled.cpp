@@ -3,6 +3,7 @@
 #include "multicast/member.hpp"
 #include "remote/scheduler_state.hpp"
 #include "remote/source.hpp"
+#include "remote/tuning.hpp"
 
 #include <corymb/arrival.hpp>
 
@@ -31,12 +32,13 @@ public:
             return false;
         });
     }
-    [[nodiscard]] bool add_events(Events& to) override {
+    [[nodiscard]] std::int64_t add_events(Events& to) override {
         auto* const events = wait_->events();
-        if (events != nullptr) {
-            to.add(*static_cast<channel::EventCount<channel::StandardEnv>*>(events));
+        if (events == nullptr) {
+            return remote::tuning::nap_ns;
         }
-        return events != nullptr;
+        to.add(*static_cast<channel::EventCount<channel::StandardEnv>*>(events));
+        return until_woken;
     }
 
     [[nodiscard]] channel::WaiterCpus* cpus() noexcept override {

@@ -375,13 +375,13 @@ std::exception_ptr RemoteState::reason_of(Rank to, const std::exception_ptr& thr
     }
 }
 
-bool RemoteState::add_events(Events& to) {
-    const bool can_sleep = transport.add_events(to);
+std::int64_t RemoteState::add_events(Events& to) {
+    const std::int64_t longest_ns = transport.add_events(to);
     try {
         outgoing_.for_each_receiver([&](Rank receiver) { transport.add_room(to, receiver); });
-        return can_sleep;
+        return longest_ns;
     } catch (const Error&) { // A receiver has gone: the next look finds that.
-        return false;
+        return remote::tuning::nap_ns;
     }
 }
 

@@ -101,7 +101,7 @@ struct RemoteState final : Source {
     // As a source of the scheduler.
     bool look() noexcept override;
     void look_after() noexcept override;
-    [[nodiscard]] bool add_events(Events& to) override;
+    [[nodiscard]] std::int64_t add_events(Events& to) override;
     [[nodiscard]] channel::WaiterCpus* cpus() noexcept override;
 
     /// What the calls hold that have led to the request which is being begun.

@@ -250,9 +250,7 @@ std::int64_t SchedulerState::collect_events() {
     events_.add(own_events_);
     std::int64_t longest_ns = remote::tuning::longest_sleep_ns;
     for (Source* const source : sources_) {
-        if (!source->add_events(events_)) {
-            longest_ns = remote::tuning::nap_ns;
-        }
+        longest_ns = std::min(longest_ns, source->add_events(events_));
     }
     return longest_ns;
 }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace corymb::detail {
 
@@ -22,8 +23,10 @@ public:
     /// Looks for peers that have ended. Comes when a wait is long, and now and then beside tasks.
     virtual void look_after() noexcept = 0;
     using Events = channel::EventCounts<channel::StandardEnv>;
-    /// Adds the event counts in which the rank's thread has to sleep. False: nobody would wake it.
-    [[nodiscard]] virtual bool add_events(Events& to) = 0;
+    /// Adds the event counts in which the rank's thread has to sleep. Returns how long it may sleep
+    /// at most: `tuning::nap_ns` where nobody would wake it.
+    [[nodiscard]] virtual std::int64_t add_events(Events& to) = 0;
+    static constexpr std::int64_t until_woken = std::numeric_limits<std::int64_t>::max();
 
     /// The threads that it is shared with: they tell each other who waits on which CPU. Null: not
     /// known.

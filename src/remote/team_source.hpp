@@ -2,9 +2,11 @@
 #pragma once
 
 #include "remote/source.hpp"
+#include "remote/tuning.hpp"
 #include "team/driver.hpp"
 
 #include <cstddef>
+#include <cstdint>
 
 namespace corymb::detail {
 
@@ -18,12 +20,13 @@ public:
         return false;
     }
     void look_after() noexcept override {} ///< The driver does so by itself.
-    [[nodiscard]] bool add_events(Events& to) override {
+    [[nodiscard]] std::int64_t add_events(Events& to) override {
         auto* const of_team = driver_->events();
-        if (of_team != nullptr) {
-            to.add(*of_team);
+        if (of_team == nullptr) {
+            return remote::tuning::nap_ns;
         }
-        return of_team != nullptr;
+        to.add(*of_team);
+        return until_woken;
     }
     [[nodiscard]] channel::WaiterCpus* cpus() noexcept override { return cpus_; }
     [[nodiscard]] Driver& driver() const noexcept { return *driver_; }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/transport.hpp"
 
+#include "remote/tuning.hpp"
+
 #include <chrono>
 #include <string>
 #include <utility>
@@ -79,9 +81,10 @@ std::exception_ptr Transport::departure(Rank gone) const {
     return std::make_exception_ptr(Error(Errc::team_broken, text, {gone}));
 }
 
-bool Transport::add_events(Source::Events& to) {
+std::int64_t Transport::add_events(Source::Events& to) {
     to.add(MailboxAccess::state(near_).events());
-    return far_ == nullptr; // A carrier wakes nobody.
+    return far_ == nullptr ? Source::until_woken
+                           : remote::tuning::nap_ns.value(); // A carrier wakes nobody.
 }
 
 void Transport::add_room(Source::Events& to, Rank receiver) {

@@ -12,6 +12,7 @@
 #include <corymb/mailbox.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <span>
@@ -88,7 +89,7 @@ public:
     [[nodiscard]] Rank near_number() const noexcept { return near_.rank(); }
 
     /// As Source::add_events, for messages.
-    [[nodiscard]] bool add_events(Source::Events& to);
+    [[nodiscard]] std::int64_t add_events(Source::Events& to);
     /// As Source::add_events, for room for messages to a rank. Throws as Mailbox::send.
     void add_room(Source::Events& to, Rank receiver);
     [[nodiscard]] channel::WaiterCpus* cpus() noexcept;
