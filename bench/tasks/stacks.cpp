@@ -57,14 +57,18 @@ Row turns(std::size_t tasks) {
     for (int round = 0; round < rounds; ++round) {
         Scheduler scheduler;
         const double before = resident();
+        std::size_t started = 0;
         for (std::size_t i = 0; i < tasks; ++i) {
-            scheduler.spawn(on_stack([each] {
+            scheduler.spawn(on_stack([each, &started] {
+                ++started;
                 for (std::size_t turns = 0; turns < each; ++turns) {
                     this_task::await(turn());
                 }
             }));
         }
-        scheduler.poll(); // Each has its stack now.
+        while (started < tasks) {
+            scheduler.poll();
+        }
         bytes = (resident() - before) / static_cast<double>(tasks);
         const auto begin = Clock::now();
         while (scheduler.poll() != 0) {

@@ -35,8 +35,7 @@ bool rest_meanwhile(std::int64_t ns) noexcept {
     auto left = [end]() noexcept {
         return std::max<std::int64_t>(end - now_ns(), 0);
     };
-    return current->wait({Look(is_over), Look(never), TimeLeft(left)}) !=
-           Meanwhile::Outcome::alone;
+    return current->wait({Look(is_over), Look(never), TimeLeft(left)}) != Meanwhile::Outcome::alone;
 }
 
 } // namespace corymb::channel

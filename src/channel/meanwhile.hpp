@@ -22,9 +22,8 @@ class TimeLeft {
 public:
     template <class F>
     explicit TimeLeft(F& f) noexcept
-        : self_(&f), call_([](void* self) noexcept -> std::int64_t {
-              return (*static_cast<F*>(self))();
-          }) {}
+        : self_(&f),
+          call_([](void* self) noexcept -> std::int64_t { return (*static_cast<F*>(self))(); }) {}
     std::int64_t operator()() const noexcept { return call_(self_); }
 
 private:
@@ -35,9 +34,9 @@ private:
 class Meanwhile {
 public:
     struct Wait {
-        Look look;              ///< What it is for.
-        Look stop;              ///< Whether it has to end without.
-        TimeLeft time_left;     ///< How long nobody need ask.
+        Look look;                               ///< What it is for.
+        Look stop;                               ///< Whether it has to end without.
+        TimeLeft time_left;                      ///< How long nobody need ask.
         EventCount<StandardEnv>* spot = nullptr; ///< Where the thread is woken; or
         EventCount<StandardEnv, Sleepers::many>* shared_spot = nullptr; ///< here; or nowhere.
         WaiterCpus* cpus = nullptr;                                     ///< The group's.

@@ -128,9 +128,8 @@ private:
         : FunctionOnStack(std::move(f), stacks, stacks.allocate()) {}
     FunctionOnStack(F f, Stacks stacks, boost::context::stack_context stack)
         : f_(std::move(f)), announced_(stack),
-          other_(std::allocator_arg,
-                 boost::context::preallocated(stack.sp, stack.size, stack), stacks,
-                 [this](Fiber&& host) { return run(std::move(host)); }) {}
+          other_(std::allocator_arg, boost::context::preallocated(stack.sp, stack.size, stack),
+                 stacks, [this](Fiber&& host) { return run(std::move(host)); }) {}
 
     Fiber run(Fiber&& host) noexcept {
         announced_.arrive();

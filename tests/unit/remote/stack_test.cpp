@@ -161,7 +161,9 @@ TEST(StackTask, ExceptionsThatAreHeldOverAWaitStayTheTasksOwn) {
                 throw std::runtime_error("number " + std::to_string(number));
             } catch (const std::runtime_error&) {
                 for (int i = 0; i < number; ++i) {
-                    this_task::await([]() -> Task<> { co_await this_task::yield(); }());
+                    this_task::await([]() -> Task<> {
+                        co_await this_task::yield();
+                    }());
                 }
                 try {
                     throw;
@@ -242,7 +244,9 @@ TEST(StackTask, GoesOnAloneWhenItsSchedulerGoes) {
         scheduler.spawn(on_stack([&box, &has_found, &was_refused, held] {
             has_found = box.wait(20ms);
             try {
-                this_task::await([]() -> Task<> { co_return; }());
+                this_task::await([]() -> Task<> {
+                    co_return;
+                }());
             } catch (const Error& error) {
                 was_refused = error.code() == Errc::interrupted;
             }
@@ -256,7 +260,9 @@ TEST(StackTask, GoesOnAloneWhenItsSchedulerGoes) {
 }
 
 TEST(StackTask, AwaitOutsideOfAStackIsRefused) {
-    Task<> task = []() -> Task<> { co_return; }();
+    Task<> task = []() -> Task<> {
+        co_return;
+    }();
     try {
         this_task::await(std::move(task));
         ADD_FAILURE() << "there is no stack";
@@ -272,7 +278,9 @@ TEST(StackTask, AThousandWaitTogether) {
         scheduler.run(finish([&over]() -> Task<> {
             for (int i = 0; i < 1000; ++i) {
                 spawn(on_stack([&over] {
-                    this_task::await([]() -> Task<> { co_await this_task::yield(); }());
+                    this_task::await([]() -> Task<> {
+                        co_await this_task::yield();
+                    }());
                     ++over;
                 }));
             }
