@@ -142,10 +142,9 @@ private:
             bool has_some = false;
             while (receiver.receive(now, message)) {
                 has_some = true;
-                incoming_.receive(other(), std::span(message.bytes, message.length),
-                                  [this](const CallHeader& header, auto body) {
-                                      take(header, body.size());
-                                  });
+                incoming_.receive(
+                    other(), std::span(message.bytes, message.length),
+                    [this](const CallHeader& header, auto body) { take(header, body.size()); });
                 receiver.release();
             }
             receiver.settle();
