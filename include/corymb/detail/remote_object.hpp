@@ -190,7 +190,9 @@ struct MethodRun {
     RemoteId id;
     template <class... A>
     decltype(auto) operator()(A&&... arguments) {
-        return (static_cast<T*>(use.object())->*Method)(std::forward<A>(arguments)...);
+        // Named, since gcc 12 takes the step to a base within ->* for a pun.
+        typename MemberOf<decltype(Method)>::Class& object = *static_cast<T*>(use.object());
+        return (object.*Method)(std::forward<A>(arguments)...);
     }
 };
 template <class T, auto Method>
