@@ -21,6 +21,17 @@
 namespace corymb {
 
 namespace detail {
+/// The rank that this exception names first; else `own`.
+inline Rank named_by(const std::exception_ptr& why, Rank own) noexcept {
+    try {
+        std::rethrow_exception(why);
+    } catch (const Error& error) {
+        return error.ranks().empty() ? own : error.ranks().front();
+    } catch (...) {
+        return own;
+    }
+}
+
 /// What a rank knows of a barrier.
 class BarrierPart {
 public:
@@ -125,13 +136,7 @@ private:
     }
     /// Nobody shall wait for this rank.
     [[noreturn]] void give_up(const std::exception_ptr& why) {
-        Rank lost = here();
-        try {
-            std::rethrow_exception(why);
-        } catch (const Error& error) {
-            lost = error.ranks().empty() ? lost : error.ranks().front();
-        } catch (...) {
-        }
+        const Rank lost = detail::named_by(why, here());
         for (Rank to = 0; to < ranks(); ++to) { // In tasks that no stop reaches.
             static_cast<void>(spawn(tell_lost(part_.on(to), lost), std::stop_token()));
         }

@@ -178,8 +178,9 @@ public:
             thrown = std::current_exception();
         }
         if (thrown != nullptr) {
+            const Rank lost = detail::named_by(thrown, here());
             for (Rank rank = 0; rank < ranks(); ++rank) { // In tasks that no stop reaches.
-                static_cast<void>(spawn(tell_lost(part_.on(rank), here()), std::stop_token()));
+                static_cast<void>(spawn(tell_lost(part_.on(rank), lost), std::stop_token()));
             }
             std::rethrow_exception(thrown);
         }

@@ -344,6 +344,7 @@ bool RemoteState::look() noexcept {
 
 void RemoteState::look_after() noexcept {
     for (const auto& [gone, why] : transport.ended()) {
+        take_in_last();
         lose(gone, why);
     }
     for (Rank rank = 0; rank < transport.size(); ++rank) {
