@@ -60,7 +60,7 @@ TEST_P(RemoteNodes, LongArgumentsAndResultsArriveWhole) {
 
 /// Many more than there is room for, and everybody floods everybody.
 TEST_P(RemoteNodes, TellsOfATaskArriveOnceAndInOrder) {
-    static constexpr int each = 500;
+    static constexpr int each = 60;
     corymb::RemoteOptions options;
     options.capacity = 4;
     over_nodes(
