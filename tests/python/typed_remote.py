@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from typing import reveal_type
+
 import corymb
 from corymb.remote import Proxy
 
