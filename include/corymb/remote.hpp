@@ -104,9 +104,9 @@ private:
 
 namespace detail {
 template <class F, class... Arguments>
-using ObjectCall = Call<ObjectWay<F>, Sent<Arguments>...>;
+using ObjectCall = RemoteCall<ObjectWay<F>, Sent<Arguments>...>;
 template <auto Function, class... Arguments>
-using FunctionCall = Call<FunctionWay<Function>, Sent<Arguments>...>;
+using FunctionCall = RemoteCall<FunctionWay<Function>, Sent<Arguments>...>;
 
 template <class F>
 consteval bool is_object_that_travels() {

@@ -97,7 +97,8 @@ public:
         const auto copy = [](const T& object) {
             return object;
         };
-        using What = detail::Call<detail::FunctionOnObjectWay<T, CallRule::shared>, decltype(copy)>;
+        using What =
+            detail::RemoteCall<detail::FunctionOnObjectWay<T, CallRule::shared>, decltype(copy)>;
         return call_of<What>(copy);
     }
     /// For co_await: assigns to the object. Throws as `call`.
@@ -108,12 +109,12 @@ public:
     }
     /// For co_await: copies of this element and those behind it, `count` in all, as a vector.
     [[nodiscard]] auto get(std::size_t count) const {
-        return call_of<detail::Call<detail::CopyWay<T>, std::uint64_t>>(std::uint64_t{count});
+        return call_of<detail::RemoteCall<detail::CopyWay<T>, std::uint64_t>>(std::uint64_t{count});
     }
     /// For co_await: assigns to this element and those behind it. The values are read before the
     /// call is on its way.
     [[nodiscard]] auto put(std::span<const T> values) const {
-        return call_of<detail::Call<detail::AssignWay<T>, std::span<const T>>>(values);
+        return call_of<detail::RemoteCall<detail::AssignWay<T>, std::span<const T>>>(values);
     }
     /// For co_await: a pointer to a member, as r.member<&T::sum>(). It is good as long as the
     /// object. Asks the object's rank where the member lies.
@@ -128,17 +129,17 @@ public:
     [[nodiscard]] T* local() const { return static_cast<T*>(detail::local_object(id_, typeid(T))); }
     /// For co_await: ends the object, when the calls of it that run have ended. Throws as `at`, and
     /// Errc::invalid_argument if there is no such object. One that was offered is only withdrawn.
-    [[nodiscard]] auto destroy() const { return call_of<detail::Call<detail::DestroyWay>>(); }
+    [[nodiscard]] auto destroy() const { return call_of<detail::RemoteCall<detail::DestroyWay>>(); }
 
 private:
     template <class U>
     friend class Remote;
     friend detail::RemoteAccess;
     template <auto Method, class... Arguments>
-    using MethodCall = detail::Call<detail::MethodWay<T, Method>, detail::Sent<Arguments>...>;
+    using MethodCall = detail::RemoteCall<detail::MethodWay<T, Method>, detail::Sent<Arguments>...>;
     template <class F, class... Arguments>
     using FunctionCall =
-        detail::Call<detail::FunctionOnObjectWay<T>, F, detail::Sent<Arguments>...>;
+        detail::RemoteCall<detail::FunctionOnObjectWay<T>, F, detail::Sent<Arguments>...>;
     template <class What, class... Arguments>
     [[nodiscard]] auto call_of(Arguments&&... arguments) const {
         return detail::CallAwait<What>(
@@ -158,7 +159,7 @@ private:
 /// lives until it is destroyed or its rank leaves the group. Throws as `at`.
 template <class T, class... Arguments>
 [[nodiscard]] auto create(Rank to, Arguments&&... arguments) {
-    using What = detail::Call<detail::MakingWay<T>, detail::Sent<Arguments>...>;
+    using What = detail::RemoteCall<detail::MakingWay<T>, detail::Sent<Arguments>...>;
     return detail::CallAwait<What>(to, What({}, std::forward<Arguments>(arguments)...));
 }
 

@@ -281,7 +281,7 @@ struct NoHead {};
 ///     static ... prepare(RemoteState& here, Head head); Gives what is called with the arguments,
 ///                                                       on the called rank. May throw.
 template <class Way, class... Arguments>
-class Call {
+class RemoteCall {
 public:
     using Head = typename Way::Head;
     using Run = decltype(Way::prepare(std::declval<RemoteState&>(), std::declval<Head>()));
@@ -289,12 +289,14 @@ public:
     using Value = typename ResultOf<Result>::Type;
     static constexpr bool is_of_task = is_task<Result>;
 
-    explicit Call(Head head, Arguments... arguments)
+    explicit RemoteCall(Head head, Arguments... arguments)
         : head_(std::move(head)), arguments_(std::move(arguments)...) {}
     [[nodiscard]] const Head& head() const noexcept { return head_; }
 
     // On the calling rank.
-    [[nodiscard]] static const RemoteFunction& function() noexcept { return remote_function<Call>; }
+    [[nodiscard]] static const RemoteFunction& function() noexcept {
+        return remote_function<RemoteCall>;
+    }
     [[nodiscard]] std::size_t size() const {
         return std::apply([this](const Arguments&... each) { return size_of_all(head_, each...); },
                           arguments_);

@@ -161,7 +161,7 @@ inline const Subobject member{typeid(typename MemberOf<decltype(Member)>::Class)
                                },
                                false}};
 
-// How objects are called: see Call.
+// How objects are called: see RemoteCall.
 
 template <class Method>
 inline constexpr bool is_const_method = false;
@@ -303,7 +303,7 @@ public:
     Remote<Type> await_resume() { return RemoteAccess::pointer<Type>(call_.await_resume()); }
 
 private:
-    using Asked = Call<MemberWay<T, Member>>;
+    using Asked = RemoteCall<MemberWay<T, Member>>;
     CallAwait<Asked> call_;
 };
 
