@@ -173,6 +173,9 @@ struct RemoteCodec<std::span<const T>> : detail::RowCodec<std::span<const T>, T>
     static_assert(detail::moves_as_bytes<T>());
     static detail::KeptRow<T> read(RemoteReader& from) {
         const auto bytes = detail::read_row<T>(from);
+        if (bytes.empty()) {
+            return detail::KeptRow<T>(std::span<const T>());
+        }
         if (reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(T) == 0) {
             return detail::KeptRow<T>(
                 std::span(reinterpret_cast<const T*>(bytes.data()), bytes.size() / sizeof(T)));

@@ -20,6 +20,7 @@ from corymb.remote.call import BytesCall, Limit, RemoteCall
 from corymb.remote.group import GroupCall, ProxyGroup, run_group
 from corymb.remote.proxy import Proxy, place_of
 from corymb.remote.wire import PROTOCOL, SIMPLE, Memory, dumped, dumped_exception, loaded, name_of
+from corymb.texts import text_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -72,6 +73,9 @@ class RemoteRank:
         self._served_count = 0
         native.offer(0, NAME)
         self._functions.append(lambda source, argument: None)
+
+    def __repr__(self) -> str:
+        return text_of(self)
 
     @property
     def rank(self) -> int:

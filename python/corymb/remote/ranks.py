@@ -8,6 +8,7 @@ from typing import Any
 from corymb._core import NativeRemoteGroup
 from corymb.descriptors import Descriptor, attached, reduce_group
 from corymb.remote.rank import RemoteRank
+from corymb.texts import text_of
 
 MESSAGE_BYTES = 248
 """Four cache lines. Reasoning: the pickle of a call with a few numbers has 60 to 150 bytes, and a
@@ -51,6 +52,9 @@ class RemoteGroup:
     def make_descriptor(self) -> Descriptor:
         """A descriptor for child processes, of a group between processes; close it."""
         return Descriptor(self._native.make_descriptor())
+
+    def __repr__(self) -> str:
+        return text_of(self)
 
     @property
     def size(self) -> int:
