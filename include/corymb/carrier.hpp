@@ -26,6 +26,8 @@ public:
     /// 2 k + notifications, nonblocking ones with k from 1 to lanes(), persistent ones with k from
     /// 10 to 9 + own_lanes(). Notices have a channel for themselves: see has_notices().
     enum class Channel : std::uint32_t { data, notifications, notices = 18 };
+    /// The longest message on the channel `notices`.
+    static constexpr std::size_t notice_bytes_most = 3072;
     using Ticket = std::uint64_t;
     /// The message of a receive.
     struct Arrival {
@@ -46,7 +48,7 @@ public:
     /// all ranks, always. 0 if not overridden.
     [[nodiscard]] virtual int own_lanes() const noexcept;
     /// Whether there is the channel `notices`. On it ranks tell each other, in long waits and after
-    /// failures only, where they wait and why the team is broken. Its messages are of at most 3 KiB
+    /// failures only, where they wait and why the team is broken. Its messages are of at most notice_bytes_most
     /// and go to any rank, also on the same node; a receive from `any_rank` takes the next one of
     /// any rank, and after `abandon` it no longer writes to its memory. When the team goes, some
     /// may be left that nobody takes; drop them. Equal on all ranks, always.

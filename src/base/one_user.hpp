@@ -74,7 +74,8 @@ public:
 private:
     friend void use_as(std::uintptr_t stack) noexcept;
     static constexpr std::uintptr_t busy = 1;
-    /// Tells a stack that is not the thread's own from it; see `use_as`.
+    /// Tells a stack that is not the thread's own from it; see `use_as`. Each call of a handle
+    /// reads it: with this model that is a load, and no function is called.
     static constinit thread_local std::uintptr_t stack_mark
         __attribute__((tls_model("initial-exec")));
 

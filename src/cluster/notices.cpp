@@ -17,7 +17,7 @@ namespace corymb::cluster {
 namespace {
 
 /// Room for a message. The longest wait has the terms of a whole log, which are 2 KiB.
-constexpr std::size_t notice_bytes = 3072;
+constexpr std::size_t notice_bytes = Carrier::notice_bytes_most;
 static_assert(team::CallLog<channel::StandardEnv>::entries * sizeof(team::CallTerms) +
                   sizeof(FarWait) <=
               notice_bytes);

@@ -21,17 +21,10 @@ enum Kind : std::uint32_t { message, room, leaving };
 
 } // namespace
 
-/// In front of each message. Its mark is the room that is given back.
-struct FarLink::Header {
-    std::int32_t from = -1;
-    std::uint32_t kind = message;
-};
-
 FarLink::FarLink(Carrier& carrier, Rank own, int size, std::span<const Rank> near,
                  std::size_t window)
     : carrier_(&carrier), own_(own), window_(window), peers_(static_cast<std::size_t>(size)),
-      incoming_(sizeof(Header) + message_bytes) {
-    static_assert(sizeof(Header) + message_bytes == 3072);
+      incoming_(Carrier::notice_bytes_most) {
     for (const Rank rank : near) {
         peers_[index(rank)].is_far = false;
     }

@@ -21,11 +21,15 @@
 namespace corymb::detail {
 
 class FarLink {
-    struct Header;
+    /// In front of each message. Its mark is the room that is given back.
+    struct Header {
+        std::int32_t from = -1;
+        std::uint32_t kind = 0;
+    };
 
 public:
     /// The longest message.
-    static constexpr std::size_t message_bytes = 3072 - 8; // A notice, less the header.
+    static constexpr std::size_t message_bytes = Carrier::notice_bytes_most - sizeof(Header);
 
     /// `near` are the ranks that this one has other ways to, itself included.
     FarLink(Carrier& carrier, Rank own, int size, std::span<const Rank> near, std::size_t window);

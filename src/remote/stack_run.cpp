@@ -64,14 +64,7 @@ struct StackRun::Calls final : Source, channel::Meanwhile {
         pending = nullptr;
         return is_alone ? Outcome::alone : has_come ? Outcome::satisfied : Outcome::stopped;
     }
-    bool complete(Request& request) override {
-        Task<> task = completion_of(request);
-        TaskOutcome<void> outcome;
-        Task<> all = keep_outcome(std::move(task), outcome);
-        run->await(all);
-        outcome.take();
-        return true;
-    }
+    bool complete(Request& request) override { return run->complete(request); }
 
     // On the host's.
     void enter(Strand& of, std::coroutine_handle<> host) {
@@ -142,16 +135,27 @@ StackRun& StackRun::running() {
     return *running_here;
 }
 
-void StackRun::await(Task<>& task) {
+bool StackRun::complete(Request& request) {
+    TaskOutcome<void> outcome;
+    if (!try_await(keep_outcome(completion_of(request), outcome))) {
+        return false;
+    }
+    outcome.take();
+    return true;
+}
+
+bool StackRun::try_await(Task<> task) {
     if (!calls_->is_alone) {
         awaited_ = &task;
         switch_out();
         awaited_ = nullptr;
     }
-    if (calls_->is_alone) {
-        throw Error(Errc::interrupted, "the task has ended with its scheduler; it waited for, or "
-                                       "was about to wait for another task");
-    }
+    return !calls_->is_alone;
+}
+
+void StackRun::refuse_alone() {
+    throw Error(Errc::interrupted, "the task has ended with its scheduler; it waited for, or was "
+                                   "about to wait for another task");
 }
 
 void StackRun::finish() noexcept {

@@ -214,11 +214,7 @@ namespace this_task {
 /// Throws Errc::invalid_argument elsewhere, and Errc::interrupted when the scheduler has gone.
 template <class T>
 T await(Task<T> task) {
-    detail::StackRun& run = detail::StackRun::running();
-    detail::TaskOutcome<T> outcome;
-    Task<> kept = detail::keep_outcome(std::move(task), outcome);
-    run.await(kept);
-    return outcome.take();
+    return detail::StackRun::running().await(std::move(task));
 }
 
 } // namespace this_task

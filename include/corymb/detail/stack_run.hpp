@@ -42,8 +42,13 @@ public:
 
     /// The function that runs on this thread. Throws Errc::invalid_argument outside of one.
     static StackRun& running();
-    /// In the function: lets the host await the task. Throws Errc::interrupted when the host ends.
-    void await(Task<>& task);
+    /// In the function: lets the host await a task, and gives its result or throws its exception.
+    /// Throws Errc::interrupted when the host ends.
+    template <class T>
+    T await(Task<T> task);
+    /// In the function: as `await`, of the request. False: the host has ended, and the request is
+    /// as it was.
+    bool complete(Request& request);
 
 protected:
     ~StackRun();
@@ -55,6 +60,9 @@ private:
     virtual void switch_in() noexcept = 0;  ///< From the host to the function.
     virtual void switch_out() noexcept = 0; ///< From the function to the host.
     void suspend(Strand& of, std::coroutine_handle<> host);
+    /// Lets the host await the task. False: it has ended.
+    bool try_await(Task<> task);
+    [[noreturn]] static void refuse_alone();
 
     struct Calls; ///< Blocking calls of the function.
     std::unique_ptr<Calls> calls_;
@@ -77,6 +85,15 @@ Task<> keep_outcome(Task<T> task, TaskOutcome<T>& outcome) {
     } catch (...) {
         outcome.set_thrown(std::current_exception());
     }
+}
+
+template <class T>
+T StackRun::await(Task<T> task) {
+    TaskOutcome<T> outcome;
+    if (!try_await(keep_outcome(std::move(task), outcome))) {
+        refuse_alone();
+    }
+    return outcome.take();
 }
 
 } // namespace corymb::detail

@@ -48,9 +48,9 @@ public:
     [[nodiscard]] bool has_notices() const noexcept override { return true; }
     Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel, int mark) override {
         const Ticket ticket = take_slot(false, 0);
-        notices_to_[static_cast<std::size_t>(to)] += channel == Channel::notices ? 1 : 0;
         check(MPI_Isend(data, count_of(bytes), MPI_BYTE, to, mark, comm(channel),
                         &slots_[ticket].request));
+        notices_to_[static_cast<std::size_t>(to)] += channel == Channel::notices ? 1 : 0;
         return ticket;
     }
     Ticket receive(void* data, std::size_t room, Rank from, Channel channel) override {
@@ -119,11 +119,11 @@ private:
     void drop_notices() noexcept {
         std::vector<long> coming(nodes_.size());
         MPI_Alltoall(notices_to_.data(), 1, MPI_LONG, coming.data(), 1, MPI_LONG, comms_[0]);
-        std::vector<char> notice(notice_bytes);
+        std::vector<char> notice(notice_bytes_most);
         for (std::size_t from = 0; from < coming.size(); ++from) {
             for (long left = coming[from] - notices_from_[from]; left > 0; --left) {
-                MPI_Recv(notice.data(), notice_bytes, MPI_BYTE, static_cast<int>(from), MPI_ANY_TAG,
-                         comms_[2], MPI_STATUS_IGNORE);
+                MPI_Recv(notice.data(), count_of(notice.size()), MPI_BYTE, static_cast<int>(from),
+                         MPI_ANY_TAG, comms_[2], MPI_STATUS_IGNORE);
             }
         }
     }
@@ -181,7 +181,6 @@ private:
         return ticket;
     }
 
-    static constexpr int notice_bytes = 3072;
     MPI_Comm comms_[3]{};
     int rank_ = 0;
     std::vector<int> nodes_;

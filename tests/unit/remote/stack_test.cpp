@@ -259,6 +259,31 @@ TEST(StackTask, GoesOnAloneWhenItsSchedulerGoes) {
     EXPECT_EQ(held.use_count(), 1);
 }
 
+/// A request whose wait has begun in a task is waited for by the thread then.
+TEST(StackTask, ARequestIsWaitedForAloneWhenItsSchedulerGoes) {
+    std::atomic<bool> has_gone{false};
+    threads(2, [&has_gone](Team& team) {
+        double mine = team.rank() + 1;
+        double all = 0;
+        if (team.rank() == 1) {
+            while (!has_gone) {
+                std::this_thread::yield();
+            }
+            team.iallreduce(std::span(&mine, 1), std::span(&all, 1)).wait();
+            return;
+        }
+        Request request = team.iallreduce(std::span(&mine, 1), std::span(&all, 1));
+        {
+            Scheduler scheduler;
+            scheduler.spawn(on_stack([&request] { request.wait(); }));
+            scheduler.poll();
+            has_gone = true;
+        }
+        EXPECT_FALSE(request.valid());
+        EXPECT_EQ(all, 3);
+    });
+}
+
 TEST(StackTask, AwaitOutsideOfAStackIsRefused) {
     Task<> task = []() -> Task<> {
         co_return;
