@@ -59,9 +59,9 @@ public:
     /// ranks give weights, or none does.
     ///
     /// O(edges / ranks) beside the exchange. While it is built a rank needs its edges, its part of
-    /// the graph and an eighth of it for messages. Throws Errc::invalid_argument for a vertex out
-    /// of range and a weight below 1; Errc::unsupported for 2^32 - 1 vertices or more, or 2^32 ends
-    /// of edges on one rank.
+    /// the graph and up to half of it for messages. Throws Errc::invalid_argument for a vertex out
+    /// of range and a weight below 1 or above 2^40; Errc::unsupported for 2^32 - 1 vertices or
+    /// more, for 2^32 ends of edges on one rank, and for weights that add up to more than 2^52.
     [[nodiscard]] static SharedGraph from_edges(Team& team, std::uint64_t vertices,
                                                 std::span<const Edge> edges,
                                                 std::span<const Weight> weights = {});

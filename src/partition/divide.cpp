@@ -2,11 +2,15 @@
 #include "partition/small_graph.hpp"
 #include "partition/tuning.hpp"
 
+#include <corymb/error.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numeric>
 #include <span>
+#include <string>
 #include <tuple>
 
 namespace corymb::partition {
@@ -52,12 +56,13 @@ private:
         const double room = std::max(count * static_cast<double>(limit_) / total, 1.0);
         const double share = std::pow(room, 1 / std::ceil(std::log2(count)));
         Halves result;
-        result.goal = graph.total * counts[0] / (counts[0] + counts[1]);
+        const Weight all = counts[0] + counts[1];
+        result.goal = graph.total / all * counts[0] + graph.total % all * counts[0] / all;
         for (const int side : {0, 1}) {
             const double even = total * counts[side] / count;
             // Room for rounding, but never more than the parts of the side may weigh.
-            result.most[side] = std::min<Weight>(static_cast<Weight>(std::ceil(even * share)),
-                                                 limit_ * counts[side]);
+            const double parts_most = static_cast<double>(limit_) * counts[side];
+            result.most[side] = static_cast<Weight>(std::min(std::ceil(even * share), parts_most));
         }
         return result;
     }
@@ -106,6 +111,12 @@ std::vector<T> gather_all(Team& team, const std::vector<T>& mine) {
 }
 
 SmallGraph gather_graph(Team& team, const SharedGraph& graph) {
+    if (graph.edges() > std::numeric_limits<std::uint32_t>::max() / 2) {
+        throw Error(
+            Errc::unsupported,
+            "the graph cannot be made small enough to be divided on one rank: it still has " +
+                std::to_string(graph.edges()) + " edges; ask for fewer parts");
+    }
     std::vector<std::uint32_t> degrees;
     std::vector<Vertex> targets;
     std::vector<Weight> weights;

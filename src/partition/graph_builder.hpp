@@ -14,6 +14,15 @@
 #include <utility>
 #include <vector>
 
+namespace corymb::partition {
+
+/// What a vertex or an edge may weigh, and all of a graph together. Sums of a few times as much are
+/// computed, also in floating point.
+inline constexpr SharedGraph::Weight weight_most = SharedGraph::Weight{1} << 40;
+inline constexpr double total_most = 0x1p52;
+
+} // namespace corymb::partition
+
 namespace corymb::detail {
 
 /// Puts one rank's part of a graph together: rows in their order, then everything about ghosts.

@@ -28,7 +28,7 @@ using Weight = SharedGraph::Weight;
 
 constexpr std::uint64_t vertices_most = std::numeric_limits<Vertex>::max() - 1;
 constexpr std::uint64_t count_most = std::uint64_t{1} << 62;
-constexpr std::uint64_t weight_most = std::uint64_t{1} << 40;
+constexpr auto weight_most = static_cast<std::uint64_t>(partition::weight_most);
 
 /// What the beginning of a file says.
 struct Header {

@@ -37,7 +37,8 @@ void check(const PartitionOptions& options) {
 /// (1 + imbalance) times the average, which is rounded up.
 Weight limit_of(Weight total, const PartitionOptions& options) {
     const Weight average = (total + options.parts - 1) / options.parts;
-    return average + static_cast<Weight>(static_cast<double>(average) * options.imbalance);
+    const double room = static_cast<double>(average) * options.imbalance;
+    return average + static_cast<Weight>(std::min(room, static_cast<double>(total)));
 }
 
 /// Collective. Ever coarser graphs, the coarsest at the end.
@@ -61,7 +62,7 @@ std::vector<Coarsened> coarsen(Team& team, const SharedGraph& graph,
                                                  std::max<Weight>(std::min(of_level, of_goal), 1),
                                                  options.seed + levels.size());
         Coarsened level = partition::contract(team, *finest, std::move(clusters));
-        const bool is_last = level.graph.vertices() >
+        const bool is_last = level.graph.vertices() >=
                              tuning::shrinks_least * static_cast<double>(finest->vertices());
         levels.push_back(std::move(level));
         finest = &levels.back().graph;

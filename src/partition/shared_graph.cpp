@@ -95,8 +95,17 @@ SharedGraph GraphBuilder::finish(Team& team, WeightList vertex_weights) {
     find_ghosts();
     show_ghosts(team);
     Weight weight = 0;
+    std::array<double, 2> sums{}; // A sum of weights may be more than a Weight can be.
     for (Vertex own = 0; own < graph_.own_; ++own) {
         weight += graph_.vertex_weights_[own];
+        sums[0] += static_cast<double>(graph_.vertex_weights_[own]);
+        graph_.for_each_neighbour(
+            own, [&](Vertex, Weight of_edge) { sums[1] += static_cast<double>(of_edge) / 2; });
+    }
+    std::array<double, 2> sums_of_all{};
+    team.allreduce(sums, sums_of_all);
+    if (std::max(sums_of_all[0], sums_of_all[1]) > partition::total_most) {
+        throw Error(Errc::unsupported, "the weights of a graph add up to at most 2^52");
     }
     const std::array<std::uint64_t, 2> mine{graph_.targets_.size(),
                                             static_cast<std::uint64_t>(weight)};
@@ -122,8 +131,9 @@ bool check_edges(Team& team, std::uint64_t vertices, std::span<const Edge> edges
     const bool is_outside = std::any_of(edges.begin(), edges.end(), [&](const Edge& edge) {
         return edge.from >= vertices || edge.to >= vertices;
     });
-    const bool is_light =
-        std::any_of(weights.begin(), weights.end(), [](Weight weight) { return weight < 1; });
+    const bool is_light = std::any_of(weights.begin(), weights.end(), [](Weight weight) {
+        return weight < 1 || weight > partition::weight_most;
+    });
     const std::array<int, 5> mine{is_outside, is_light, !weights.empty(),
                                   weights.empty() && !edges.empty(),
                                   !weights.empty() && weights.size() != edges.size()};
@@ -137,7 +147,7 @@ bool check_edges(Team& team, std::uint64_t vertices, std::span<const Edge> edges
                     "an edge names a vertex that is not among the " + std::to_string(vertices));
     }
     if (any[1] != 0) {
-        throw Error(Errc::invalid_argument, "the weight of an edge is below 1");
+        throw Error(Errc::invalid_argument, "the weight of an edge is below 1 or above 2^40");
     }
     if ((any[2] != 0 && any[3] != 0) || any[4] != 0) {
         throw Error(Errc::invalid_argument, "give one weight for each edge on all ranks, or none");

@@ -10,36 +10,38 @@
 namespace corymb::partition::tuning {
 
 /// Rounds in which rows are exchanged while a graph is built. Reasoning: messages of a round need
-/// memory for two copies of its arcs, so sixteen rounds need an eighth of the graph. Too small:
-/// much memory. Too large: small messages.
+/// memory for three copies of its arcs, which are larger than those of the graph, so sixteen rounds
+/// need less than half of the graph. Too small: much memory. Too large: small messages.
 CORYMB_TUNED Tuned<int> build_rounds{"partition/build_rounds", 16, 1, Origin::reasoned};
 /// Bytes of a file that a rank reads at once. Reasoning: a system call costs little beside reading
 /// so much. Too small: many calls. Too large: memory.
 CORYMB_TUNED Tuned<std::uint32_t> read_bytes{"partition/read_bytes", 1u << 18, 1u << 12,
                                              Origin::reasoned};
 
-/// Rounds in which vertices choose clusters. Reasoning: after five few vertices move. Too small:
-/// clusters follow chance, above all those between ranks. Too large: time.
-CORYMB_TUNED Tuned<int> cluster_rounds{"partition/cluster_rounds", 6, 1, Origin::reasoned};
-/// Exchanges in one of these rounds. Reasoning: with one, vertices of several ranks choose by what
-/// was. Too small: joins between ranks fail. Too large: many small messages.
-CORYMB_TUNED Tuned<int> steps_of_a_round{"partition/steps_of_a_round", 8, 1, Origin::reasoned};
+/// Rounds in which vertices choose clusters. Measured by the cuts of the graphs of bench/partition
+/// with 1 to 4 ranks, on a virtual machine of two CPUs, on 2026-11-30. Too small: clusters follow
+/// chance, above all those between ranks. Too large: time.
+CORYMB_TUNED Tuned<int> cluster_rounds{"partition/cluster_rounds", 6, 1, Origin::measured};
+/// Exchanges in one of these rounds, measured likewise. With one, vertices of several ranks choose
+/// by what was. Too small: joins between ranks fail. Too large: many small messages.
+CORYMB_TUNED Tuned<int> steps_of_a_round{"partition/steps_of_a_round", 8, 1, Origin::measured};
 /// Weight of a cluster over the average of the vertices that it is made of. Reasoning: each level
 /// is refined, and levels that are much coarser leave more to refine. Too small: many levels. Too
 /// large: bad cuts.
 CORYMB_TUNED Tuned<int> vertices_of_a_cluster{"partition/vertices_of_a_cluster", 6, 1 << 30,
                                               Origin::reasoned};
 /// Share of the edges that a coarser graph may keep, unless its vertices have fewer neighbours each
-/// than the second number. Reasoning: then all coarser graphs together take less memory than the
-/// finest one, also where each cluster has edges to each; meshes and most networks stay as they
-/// are. Too small: bad cuts. Too large: memory and time.
+/// than the second number, which was measured as cluster_rounds. Reasoning of the first: then all
+/// coarser graphs together take less memory than the finest one, also where each cluster has edges
+/// to each; meshes and most networks stay as they are. Too small: bad cuts. Too large: memory and
+/// time.
 CORYMB_TUNED Tuned<double> edges_kept{"partition/edges_kept", 0.35, 1.0, Origin::reasoned};
 CORYMB_TUNED Tuned<int> neighbours_kept{"partition/neighbours_kept", 100, 1 << 30,
-                                        Origin::reasoned};
+                                        Origin::measured};
 /// Vertices of the coarsest graph: so many for each part, and at least so many. Reasoning: parts of
 /// fewer vertices cannot be balanced. Too small: bad cuts. Too large: each rank divides this graph
 /// as a whole.
-CORYMB_TUNED Tuned<std::uint32_t> vertices_of_a_part{"partition/vertices_of_a_part", 60, 60,
+CORYMB_TUNED Tuned<std::uint32_t> vertices_of_a_part{"partition/vertices_of_a_part", 60, 1,
                                                      Origin::reasoned};
 CORYMB_TUNED Tuned<std::uint32_t> coarsest_least{"partition/coarsest_least", 2'000, 1,
                                                  Origin::reasoned};

@@ -99,7 +99,7 @@ def _resident(what: str) -> int:
 
 def _show(out: Console, report: dict[str, Any], parts: int) -> None:
     edges = max(report["edges"], 1)
-    balance = "" if report["balanced"] else ", more than it may: single vertices are too heavy"
+    balance = "" if report["balanced"] else ", more than it may: vertices are too heavy to fit"
     lines = [
         f"{report['vertices']} vertices, {report['edges']} edges, {report['ranks']} ranks",
         f"cut       {report['cut']}",

@@ -122,6 +122,12 @@ TEST(SharedGraphTest, AllRanksLearnOfWrongEdges) {
         EXPECT_EQ(code_of(team, 2, good, std::vector<Weight>(is_last ? 2 : 1, 1)),
                   Errc::invalid_argument);
         EXPECT_EQ(code_of(team, 0xffffffffu, good), Errc::unsupported);
+        const Weight most = Weight{1} << 40;
+        EXPECT_EQ(code_of(team, 2, good, {is_last ? most + 1 : most}), Errc::invalid_argument);
+        EXPECT_EQ(code_of(team, 2, good, {most}), Errc::internal); // It is good.
+        const std::vector<Edge> many(2000, {0, 1});
+        EXPECT_EQ(code_of(team, 2, many, std::vector<Weight>(many.size(), most)),
+                  Errc::unsupported);
     });
 }
 
