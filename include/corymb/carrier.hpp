@@ -48,10 +48,11 @@ public:
     /// all ranks, always. 0 if not overridden.
     [[nodiscard]] virtual int own_lanes() const noexcept;
     /// Whether there is the channel `notices`. On it ranks tell each other, in long waits and after
-    /// failures only, where they wait and why the team is broken. Its messages are of at most notice_bytes_most
-    /// and go to any rank, also on the same node; a receive from `any_rank` takes the next one of
-    /// any rank, and after `abandon` it no longer writes to its memory. When the team goes, some
-    /// may be left that nobody takes; drop them. Equal on all ranks, always.
+    /// failures only, where they wait and why the team is broken. Its messages have at most
+    /// `notice_bytes_most` bytes and go to any rank, also on the same node; a receive from
+    /// `any_rank` takes the next one of any rank, and after `abandon` it no longer writes to its
+    /// memory. When the team goes, some may be left that nobody takes; drop them. Equal on all
+    /// ranks, always.
     /// False if not overridden: other nodes then learn of a failure when they miss messages, and of
     /// calls that differ when a message comes that does not fit.
     [[nodiscard]] virtual bool has_notices() const noexcept;

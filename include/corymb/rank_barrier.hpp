@@ -123,6 +123,15 @@ public:
         }
     }
 
+    /// In a task: this rank comes no more, and the others shall not wait for it. Throws `why`.
+    [[noreturn]] void give_up(const std::exception_ptr& why) {
+        const Rank lost = detail::named_by(why, here());
+        for (Rank to = 0; to < ranks(); ++to) { // In tasks that no stop reaches.
+            static_cast<void>(spawn(tell_lost(part_.on(to), lost), std::stop_token()));
+        }
+        std::rethrow_exception(why);
+    }
+
 private:
     Task<> disseminate() {
         const int size = ranks();
@@ -133,14 +142,6 @@ private:
             co_await part_->await_round(round, (here() + size - step) % size);
             ++round;
         }
-    }
-    /// Nobody shall wait for this rank.
-    [[noreturn]] void give_up(const std::exception_ptr& why) {
-        const Rank lost = detail::named_by(why, here());
-        for (Rank to = 0; to < ranks(); ++to) { // In tasks that no stop reaches.
-            static_cast<void>(spawn(tell_lost(part_.on(to), lost), std::stop_token()));
-        }
-        std::rethrow_exception(why);
     }
     static Task<> tell_lost(Remote<detail::BarrierPart> to, Rank lost) {
         try {

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <span>
@@ -168,14 +169,23 @@ public:
     /// For co_await, on all ranks: `sync`, and from then on the array is only read, without any
     /// message. Elements that this rank cannot touch directly are copied, once for each group of
     /// replicas; so are all with Placement::replicated, if there are several groups. Writing throws
-    /// Errc::invalid_argument.
+    /// Errc::invalid_argument. Throws Errc::io when there is no memory for copies, and then
+    /// Errc::team_broken on the other ranks; otherwise as `sync`.
     [[nodiscard]] Task<> freeze() {
         if (is_frozen_) {
             co_return;
         }
         co_await sync();
         if (has_replicas()) {
-            co_await replicate();
+            std::exception_ptr why;
+            try {
+                co_await replicate();
+            } catch (...) {
+                why = std::current_exception();
+            }
+            if (why != nullptr) {
+                barrier_->give_up(why);
+            }
         }
         is_frozen_ = true;
     }

@@ -299,16 +299,25 @@ private:
             }
         }
     }
+    struct Listed {
+        Listed(Part& in, detail::PeerWait& one) : part(&in), wait(&one) {
+            part->peers.push_back(wait);
+        }
+        Listed(const Listed&) = delete;
+        Listed& operator=(const Listed&) = delete;
+        ~Listed() { std::erase(part->peers, wait); }
+        Part* part;
+        detail::PeerWait* wait;
+    };
     static Task<> watch(Part& own, Rank rank) {
         if (own.is_done()) {
             co_return;
         }
         detail::PeerWait wait(rank);
-        own.peers.push_back(&wait);
+        const Listed listed(own, wait);
         try {
             co_await wait;
         } catch (const Error& error) {
-            std::erase(own.peers, &wait);
             own.note_lost(error.code() == Errc::interrupted ? here() : rank);
         }
     }

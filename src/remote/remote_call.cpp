@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <corymb/detail/now_or_later.hpp>
 #include <corymb/detail/remote_call.hpp>
 
 #include "remote/failures.hpp"
@@ -45,6 +46,10 @@ namespace {
 }
 
 } // namespace
+
+bool is_pause_due() noexcept {
+    return running_place().is_pause_due();
+}
 
 RemoteState& remote_state_here() {
     return running_place();

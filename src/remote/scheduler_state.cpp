@@ -44,6 +44,9 @@ public:
     ~RunningHere() {
         current = nullptr;
         state_->running = nullptr;
+        if (state_->doorbell_ != nullptr && !state_->is_armed_) {
+            state_->doorbell_->ring(); // The next `poll` arms it.
+        }
         if (std::exchange(state_->main, nullptr) != nullptr && state_->stop.stop_requested()) {
             state_->stop = std::stop_source(); // For the next run.
         }
@@ -107,9 +110,6 @@ void SchedulerState::run(Strand& of_run, const std::stop_token& stop_of_run) {
             throw Error(Errc::deadlock, text);
         }
     }
-    if (doorbell_ != nullptr) {
-        doorbell_->ring(); // The next `poll` arms it.
-    }
 }
 
 bool SchedulerState::run_until(const std::function<bool()>& done, std::int64_t limit_ns) {
@@ -125,9 +125,6 @@ bool SchedulerState::run_until(const std::function<bool()>& done, std::int64_t l
                 break;
             }
         } while (!is_done && now_ns() < end_ns);
-        if (doorbell_ != nullptr) {
-            doorbell_->ring(); // The next `poll` arms it.
-        }
     }
     throw_errors();
     return is_done;
@@ -177,7 +174,6 @@ void SchedulerState::arm_doorbell() {
         }
         events_.retract();
     }
-    doorbell_->ring();
 }
 
 /// Wakes the timers that are due. Returns how long there is none, at most `limit_ns`.

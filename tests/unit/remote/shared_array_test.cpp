@@ -369,5 +369,21 @@ TEST(SharedArray, NoElementsAreAnArray) {
     });
 }
 
+/// What is near is had at once, but whoever would change it has to be served meanwhile.
+TEST(SharedArray, ALoopThatLooksAtAnElementServesOthers) {
+    among(2, [](Rank rank) -> Task<> {
+        auto array = co_await SharedArray<int>::make("flag", 2);
+        if (rank == 0) {
+            for (int seen = 0; seen == 0;) {
+                seen = co_await array.get(0);
+            }
+        } else {
+            co_await at(0, [] {}); // Rank 0 answers, though its task never waits.
+            co_await array.put(0, 1);
+        }
+        co_await array.sync();
+    });
+}
+
 } // namespace
 } // namespace corymb

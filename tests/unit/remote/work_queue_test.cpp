@@ -157,27 +157,29 @@ TEST(WorkQueue, WhatWorkThrowsComesInTheEnd) {
 }
 
 TEST(WorkQueue, AStoppedRankEndsTheRunOfAll) {
-    among(3, [](Rank rank) -> Task<> {
+    std::atomic<bool> was_stopped{false};
+    among(3, [&was_stopped](Rank rank) -> Task<> {
         WorkQueue<int> queue("stopped");
         if (rank == 2) {
             queue.push(1);
         }
-        const auto run = [](WorkQueue<int>& of, Rank self) -> Task<> {
-            co_await of.run([self](int) -> Task<> {
-                if (self == 2) {
-                    co_await this_task::sleep_for(50ms);
+        const auto run = [](WorkQueue<int>& of, const std::atomic<bool>& goes_on) -> Task<> {
+            co_await of.run([&goes_on](int) -> Task<> {
+                while (!goes_on) {
+                    co_await this_task::sleep_for(1ms);
                 }
             });
         };
         try {
             if (rank == 0) {
-                co_await within(5ms, run(queue, rank));
+                co_await within(5ms, run(queue, was_stopped));
             } else {
-                co_await run(queue, rank);
+                co_await run(queue, was_stopped);
             }
             ADD_FAILURE() << "the run has come to its end";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), rank == 0 ? Errc::timeout : Errc::team_broken) << error.what();
+            was_stopped = true;
         }
     });
 }
