@@ -99,6 +99,10 @@ def own_rank() -> int:
     return here().rank
 
 
+def objects_here() -> int:
+    return len(here()._objects)
+
+
 async def rank_later() -> int:
     await asyncio.sleep(0)
     return here().rank

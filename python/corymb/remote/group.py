@@ -189,6 +189,13 @@ class GroupPart:
             self.results = [self.op(self.results[0], others[0])]
 
 
+def method_of(thing: Any, name: str) -> Any:
+    """A method as other ranks may call it."""
+    if name[:1] == "_":
+        raise AttributeError(f"'{name}' is private, and is not called from other ranks")
+    return getattr(thing, name)
+
+
 def run_group(own: RemoteRank, call: GroupCall) -> RemoteCall[Any]:
     """Where the call arrives."""
     members = call.members
@@ -210,7 +217,7 @@ def run_group(own: RemoteRank, call: GroupCall) -> RemoteCall[Any]:
         if where is not None and not where(member):
             part.end_own([], None)
             return over
-        function = getattr(member, method) if isinstance(method, str) else method
+        function = method_of(member, method) if isinstance(method, str) else method
         result = (
             function(*args, **kwargs)
             if isinstance(method, str)

@@ -9,6 +9,7 @@ import pickle
 import secrets
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
+from contextlib import suppress
 from contextvars import ContextVar, Token
 from functools import partial
 from types import CoroutineType, TracebackType
@@ -17,7 +18,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast, overload
 from corymb._core import NativeRemoteRank
 from corymb.errors import Error
 from corymb.remote.call import BytesCall, Limit, RemoteCall
-from corymb.remote.group import GroupCall, ProxyGroup, run_group
+from corymb.remote.group import GroupCall, ProxyGroup, method_of, run_group
 from corymb.remote.proxy import Proxy, place_of
 from corymb.remote.wire import PROTOCOL, SIMPLE, Memory, dumped, dumped_exception, loaded, name_of
 from corymb.texts import text_of
@@ -61,11 +62,13 @@ class RemoteRank:
         self._rows: deque[tuple[int, int, int, int, Any]] = deque()
         self._calls: dict[int, RemoteCall[Any]] = {}
         self._served: dict[int, asyncio.Task[Any] | RemoteCall[Any]] = {}
+        """What runs for others, by the call that its caller may stop."""
+        self._posted: set[asyncio.Task[Any]] = set()
+        """What runs for others who have forgotten it."""
         # A number is never used again, also not in another group: an old proxy finds nothing.
         self._numbers = itertools.count(secrets.randbits(40) << 20)
         self._objects: dict[int, Any] = {}
         self._functions: list[Callable[[int, bytes], Any]] = []
-        self._names: dict[str, int] = {}
         self._tells: set[RemoteCall[Any]] = set()
         self._tell_errors: list[BaseException] = []
         self._finishing: list[RemoteCall[None]] = []
@@ -172,15 +175,22 @@ class RemoteRank:
     ) -> ProxyGroup[T]:
         """Makes an object on each of the ranks, and a group of them, in this order. If one cannot
         be made, the others are destroyed."""
-        calls = [self.create(rank, kind, *args, **kwargs) for rank in ranks]
-        made = await asyncio.gather(*map(_awaited, calls), return_exceptions=True)
+
+        async def make(rank: int) -> Proxy[T]:
+            return await self.create(rank, kind, *args, **kwargs)
+
+        made = await asyncio.gather(*map(make, ranks), return_exceptions=True)
         failed = [error for error in made if isinstance(error, BaseException)]
         if failed:
             proxies = [proxy for proxy in made if isinstance(proxy, Proxy)]
-            gone = [_awaited(self.destroy(proxy)) for proxy in proxies]
+            gone = [self._ended(self.destroy(proxy)) for proxy in proxies]
             await asyncio.gather(*gone, return_exceptions=True)
             raise failed[0]
         return ProxyGroup(cast("list[Proxy[T]]", made))
+
+    @staticmethod
+    async def _ended(call: RemoteCall[None]) -> None:
+        await call
 
     # Functions with names, of programs in any language.
 
@@ -206,7 +216,7 @@ class RemoteRank:
         before = self._served_count
         limit = Limit(seconds)
         while self._served_count == before:
-            self._take_in(self._native.wait(limit.left()))
+            self._take_more(limit)
             if limit.left() == 0:
                 break
         return self._served_count - before
@@ -220,7 +230,7 @@ class RemoteRank:
             )
         limit = Limit(seconds)
         while not call.done():
-            self._take_in(self._native.wait(limit.left()))
+            self._take_more(limit)
             if limit.left() == 0 and not call.done():
                 raise Error(f"the call has not ended within {seconds} s", "timeout")
 
@@ -255,7 +265,7 @@ class RemoteRank:
         finally:
             assert self._loop is not None
             self._loop.remove_reader(self._descriptor)
-            self.close()
+            self._leave()
 
     def __enter__(self) -> RemoteRank:
         self._token = _here.set(self)
@@ -273,20 +283,24 @@ class RemoteRank:
                 self._native.begin_end()
                 self._end.wait()
         finally:
-            self.close()
+            self._leave()
+
+    def _leave(self) -> None:
+        """At the end of a block, in the context in which it has begun."""
+        self.close()
+        if self._token is not None:
+            _here.reset(self._token)
+            self._token = None
 
     def close(self) -> None:
         """Leaves the group at once. Calls to this rank fail from now on, and so do its own."""
         self._native.close()
-        if self._token is not None:
-            _here.reset(self._token)
-            self._token = None
-        for served in list(self._served.values()):
-            served.cancel()
+        calls, self._calls = self._calls, {}  # Nothing that ends now finds them.
         gone = Error("this rank has left its group", "team_broken")
-        for call in list(self._calls.values()):
+        for call in calls.values():
             call.settle(None, gone)
-        self._calls.clear()
+        for served in [*self._served.values(), *self._posted]:
+            served.cancel()
         self._objects.clear()
 
     # The caller's side.
@@ -387,6 +401,10 @@ class RemoteRank:
     def _poll(self) -> None:
         self._take_in(self._native.poll())
 
+    def _take_more(self, limit: Limit) -> None:
+        """Takes what is left of the last rows, or waits for more."""
+        self._take_in([] if self._rows else self._native.wait(limit.left()))
+
     def _take_in(self, rows: list[tuple[int, int, int, int, Any]]) -> None:
         """Rows that are left when a served method waits are taken in that wait."""
         self._rows.extend(rows)
@@ -439,7 +457,6 @@ class RemoteRank:
             ) from None
 
     def _serve(self, number: int, source: int, function: int, data: bytes) -> None:
-        answer = self._answer if function == 0 else self._answer_bytes
         try:
             if function != 0:
                 result = self._functions[function](source, data)
@@ -449,12 +466,14 @@ class RemoteRank:
                 if number != 0:
                     self._native.answer(number, pickle.dumps(result, PROTOCOL))
             elif type(result) is CoroutineType:
-                self._start(number, source, result, answer)
+                task = self._start_task(result)
+                self._note_served(number, task)
+                task.add_done_callback(partial(self._end_task, number, source, function))
             elif isinstance(result, RemoteCall):
-                self._served[number] = result
+                self._note_served(number, result)
                 result.then(partial(self._end_served_call, number, source))
             else:
-                answer(number, source, result)
+                self._answer_any(number, source, function, result)
         except BaseException as error:
             self._raise(number, function, error)
             if not isinstance(error, Exception):
@@ -475,10 +494,8 @@ class RemoteRank:
 
     def _run(self, which: int, target: Any, name: str, args: Any, kwargs: Any) -> Any:
         if which == METHOD:
-            if name[:1] == "_":
-                raise AttributeError(f"'{name}' is private, and is not called from other ranks")
             thing = self._objects[target] if target in self._objects else self._object_of(target)
-            return getattr(thing, name)(*args, **kwargs)
+            return method_of(thing, name)(*args, **kwargs)
         if which == FUNCTION:
             return target(*args, **kwargs)
         if which == CREATE:
@@ -502,29 +519,40 @@ class RemoteRank:
             )
         return self._loop.create_task(coroutine)
 
-    def _start(self, number: int, source: int, coroutine: Any, answer: Any) -> None:
-        task = self._start_task(coroutine)
-        self._served[number] = task
-        task.add_done_callback(partial(self._end_task, number, source, answer))
+    def _note_served(self, number: int, served: asyncio.Task[Any] | RemoteCall[Any]) -> None:
+        if number != 0:
+            self._served[number] = served
+        elif isinstance(served, asyncio.Task):
+            self._posted.add(served)
+            served.add_done_callback(self._posted.discard)
 
-    def _end_task(self, number: int, source: int, answer: Any, task: asyncio.Task[Any]) -> None:
+    def _end_task(self, number: int, source: int, function: int, task: asyncio.Task[Any]) -> None:
+        def outcome() -> Any:
+            if task.cancelled():
+                raise Error("the method was cancelled on its rank", "interrupted", [self.rank])
+            return task.result()
+
+        self._end_served(number, source, function, outcome)
+
+    def _end_served_call(self, number: int, source: int, call: RemoteCall[Any]) -> None:
+        self._end_served(number, source, 0, call._outcome)
+
+    def _end_served(
+        self, number: int, source: int, function: int, outcome: Callable[[], Any]
+    ) -> None:
         self._served.pop(number, None)
         if self._native.rank < 0:
             return  # It has left.
-        function = 0 if answer == self._answer else 1
         try:
-            if task.cancelled():
-                raise Error("the method was cancelled on its rank", "interrupted", [self.rank])
-            answer(number, source, task.result())
+            self._answer_any(number, source, function, outcome())
         except BaseException as error:
             self._raise(number, function, error)
 
-    def _end_served_call(self, number: int, source: int, call: RemoteCall[Any]) -> None:
-        self._served.pop(number, None)
-        if call.error is not None:
-            self._raise(number, 0, call.error)
+    def _answer_any(self, number: int, source: int, function: int, result: Any) -> None:
+        if function != 0:
+            self._answer_bytes(number, source, result)
         else:
-            self._answer(number, source, call.value)
+            self._answer(number, source, result)
 
     def _answer(self, number: int, source: int, result: Any) -> None:
         if number == 0:
@@ -534,11 +562,17 @@ class RemoteRank:
         except pickle.PicklingError as error:
             text = f"the result of the call cannot be pickled: {error}"
             raise pickle.PicklingError(text) from error.__cause__
-        self._native.answer(number, data)
+        try:
+            self._native.answer(number, data)
+        except BaseException:
+            if memory is not None:
+                memory.close()
+            raise
         if memory is not None:  # Until the caller has mapped it, or has gone.
             taken = RemoteCall[None](self, memory)
             empty = pickle.dumps((TAKEN, None, None, (), {}), PROTOCOL)
-            self._expect(taken, source, NAME, empty)
+            with suppress(Error):
+                self._expect(taken, source, NAME, empty)
 
     def _answer_bytes(self, number: int, source: int, result: Any) -> None:
         if number != 0:
@@ -551,7 +585,3 @@ class RemoteRank:
             self._native.answer(number, dumped_exception(error, self._by_value))
         else:
             self._native.fail(number, f"{type(error).__name__}: {error}")
-
-
-async def _awaited(call: RemoteCall[R]) -> R:
-    return await call

@@ -33,7 +33,7 @@ ALIGNED = 64
 PICKLE = 0x80
 SEGMENTS = 1
 RAISED = 2
-PLACE = struct.Struct("<BxxxIiI")  # SEGMENTS, process, descriptor, number of lengths
+PLACE = struct.Struct("<BxxxIiIQ")  # SEGMENTS, process, descriptor, number of lengths, inode
 
 # Before Python 3.13 each mapping keeps a descriptor as long as an array lies in it.
 UNTRACKED: dict[str, Any] = {"trackfd": False} if sys.version_info >= (3, 13) else {}
@@ -89,6 +89,15 @@ class Memory:
 
     def __init__(self, views: Sequence[memoryview]) -> None:
         self.number = os.memfd_create("corymb", os.MFD_CLOEXEC)
+        try:
+            self._fill(views)
+        except BaseException:
+            self.close()
+            raise
+        self.inode = os.fstat(self.number).st_ino
+        """Tells it from one that has the same number later."""
+
+    def _fill(self, views: Sequence[memoryview]) -> None:
         offset = 0
         for view in views:
             while len(view):
@@ -128,14 +137,15 @@ def dumped(thing: Any, by_value: bool) -> tuple[bytes, Memory | None]:
     views = [memoryview(data), *large]
     memory = Memory(views)
     lengths = struct.pack(f"<{len(views)}Q", *(view.nbytes for view in views))
-    return PLACE.pack(SEGMENTS, os.getpid(), memory.number, len(views)) + lengths, memory
+    place = PLACE.pack(SEGMENTS, os.getpid(), memory.number, len(views), memory.inode)
+    return place + lengths, memory
 
 
 def loaded(data: bytes) -> Any:
     """Raises whatever unpickling raises, and corymb.Error if the memory cannot be had."""
     if data[0] == PICKLE:
         return pickle.loads(data)
-    _, process, number, count = PLACE.unpack_from(data)
+    _, process, number, count, inode = PLACE.unpack_from(data)
     lengths = struct.unpack_from(f"<{count}Q", data, PLACE.size)
     path = f"/proc/{process}/fd/{number}"
     try:
@@ -147,6 +157,8 @@ def loaded(data: bytes) -> Any:
             "unsupported",
         ) from None
     try:
+        if os.fstat(descriptor).st_ino != inode:
+            raise Error("the caller waits no more, and has taken its arguments back", "interrupted")
         whole = memoryview(mmap.mmap(descriptor, 0, **UNTRACKED))
     finally:
         os.close(descriptor)
