@@ -267,6 +267,7 @@ REMOTE = {
     "close": ends(),
     "rank": asks(),
     "size": asks(),
+    "object_count": asks(),
 }
 OP = {"Create": asks(print), "Free": asks(), "Is_commutative": asks(), "__call__": asks(1, 2)}
 

@@ -100,7 +100,7 @@ def own_rank() -> int:
 
 
 def objects_here() -> int:
-    return len(here()._objects)
+    return here().object_count
 
 
 async def rank_later() -> int:

@@ -213,7 +213,7 @@ def run_group(own: RemoteRank, call: GroupCall) -> RemoteCall[Any]:
     for behind in part.behind:
         behind.then(part.end_one)
     try:
-        member = own._object_of(members[0][1])
+        member = own._serving.object_of(members[0][1])
         if where is not None and not where(member):
             part.end_own([], None)
             return over
@@ -224,7 +224,7 @@ def run_group(own: RemoteRank, call: GroupCall) -> RemoteCall[Any]:
             else function(member, *args, **kwargs)
         )
         if hasattr(result, "__await__") and hasattr(result, "close"):
-            task = own._start_task(result)
+            task = own._serving.start_task(result)
             parts.append(task)
             task.add_done_callback(lambda ended: end_task(part, ended))
         else:

@@ -4,36 +4,34 @@
 from __future__ import annotations
 
 import asyncio
-import itertools
 import pickle
-import secrets
 from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
-from contextlib import suppress
 from contextvars import ContextVar, Token
-from functools import partial
-from types import CoroutineType, TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast, overload
+from types import TracebackType
+from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast, overload
 
 from corymb._core import NativeRemoteRank
 from corymb.errors import Error
 from corymb.remote.call import BytesCall, Limit, RemoteCall
-from corymb.remote.group import GroupCall, ProxyGroup, method_of, run_group
+from corymb.remote.group import GroupCall, ProxyGroup
 from corymb.remote.proxy import Proxy, place_of
-from corymb.remote.wire import PROTOCOL, SIMPLE, Memory, dumped, dumped_exception, loaded, name_of
+from corymb.remote.serving import CREATE, DESTROY, FUNCTION, GROUP, METHOD, NAME, Serving
+from corymb.remote.wire import PROTOCOL, SIMPLE, Memory, dumped, name_of
 from corymb.texts import text_of
 
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
 
-NAME = "corymb.python"
-"""The function that ranks in Python offer each other."""
+Row: TypeAlias = tuple[int, int, int, int, Any]
+
+LINGER_SECONDS = 50e-6
+"""What a rank waits before its event loop goes to sleep. Reasoning: it is woken by a thread, and so
+by two wake-ups in a row."""
 
 # What has come: PythonRemoteRank::Kind.
 REQUEST, ANSWER, FAILURE, STOP, END = range(5)
-# What a call is of: (which, target, name, args, kwargs).
-METHOD, FUNCTION, CREATE, DESTROY, GROUP, TAKEN = range(6)
 
 _here: ContextVar[RemoteRank] = ContextVar("corymb.remote.here")
 
@@ -58,24 +56,16 @@ class RemoteRank:
         """Whether what `__main__` has travels with its code."""
         self._loop: asyncio.AbstractEventLoop | None = None
         self._descriptor = -1
+        self._lingers = False
+        """Whether `_linger` is called soon."""
         self._token: Token[RemoteRank] | None = None
-        self._rows: deque[tuple[int, int, int, int, Any]] = deque()
+        self._rows: deque[Row] = deque()
         self._calls: dict[int, RemoteCall[Any]] = {}
-        self._served: dict[int, asyncio.Task[Any] | RemoteCall[Any]] = {}
-        """What runs for others, by the call that its caller may stop."""
-        self._posted: set[asyncio.Task[Any]] = set()
-        """What runs for others who have forgotten it."""
-        # A number is never used again, also not in another group: an old proxy finds nothing.
-        self._numbers = itertools.count(secrets.randbits(40) << 20)
-        self._objects: dict[int, Any] = {}
-        self._functions: list[Callable[[int, bytes], Any]] = []
         self._tells: set[RemoteCall[Any]] = set()
         self._tell_errors: list[BaseException] = []
         self._finishing: list[RemoteCall[None]] = []
         self._end: RemoteCall[None] = RemoteCall(self)
-        self._served_count = 0
-        native.offer(0, NAME)
-        self._functions.append(lambda source, argument: None)
+        self._serving = Serving(self, native)
 
     def __repr__(self) -> str:
         return text_of(self)
@@ -90,6 +80,11 @@ class RemoteRank:
         """Number of ranks; 0 when it has left."""
         return self._native.size
 
+    @property
+    def object_count(self) -> int:
+        """Number of objects of this rank that others may call."""
+        return self._serving.object_count
+
     # Objects and functions.
 
     def create(
@@ -101,7 +96,7 @@ class RemoteRank:
 
     def offer(self, thing: T) -> Proxy[T]:
         """A proxy of an object of this rank, which exists until it is destroyed."""
-        return Proxy(self, self.rank, self._keep(thing))
+        return Proxy(self, self.rank, self._serving.keep(thing))
 
     def destroy(self, proxy: Proxy[Any]) -> RemoteCall[None]:
         """Calls of the object that run go on; later ones are refused."""
@@ -111,7 +106,7 @@ class RemoteRank:
     def local(self, proxy: Proxy[T]) -> T | None:
         """The object itself if it is on this rank, else None."""
         rank, number = place_of(proxy)
-        return cast(T, self._object_of(number)) if rank == self.rank else None
+        return cast(T, self._serving.object_of(number)) if rank == self.rank else None
 
     @overload
     def at(
@@ -197,9 +192,7 @@ class RemoteRank:
     def offer_function(self, name: str, handler: Callable[[int, bytes], Any]) -> None:
         """Calls of `name` run handler(source, argument) here. It returns a buffer or None, or is
         asynchronous. Offer all names before the block begins, or before others call."""
-        number = len(self._functions)
-        self._native.offer(number, name)
-        self._functions.append(handler)
+        self._serving.offer(name, handler)
 
     def withdraw_function(self, name: str) -> None:
         self._native.withdraw(name)
@@ -213,13 +206,13 @@ class RemoteRank:
     def serve(self, seconds: float | None = None) -> int:
         """Without an event loop: serves the calls of others; when there are none, waits for them.
         How many it has served."""
-        before = self._served_count
+        before = self._serving.served_count
         limit = Limit(seconds)
-        while self._served_count == before:
+        while self._serving.served_count == before:
             self._take_more(limit)
             if limit.left() == 0:
                 break
-        return self._served_count - before
+        return self._serving.served_count - before
 
     def _serve_until(self, call: RemoteCall[Any], seconds: float | None) -> None:
         """For the calls."""
@@ -241,6 +234,7 @@ class RemoteRank:
                 "call",
                 "invalid_argument",
             )
+        self._linger_soon()
         return self._loop.create_future()
 
     async def __aenter__(self) -> RemoteRank:
@@ -299,9 +293,7 @@ class RemoteRank:
         gone = Error("this rank has left its group", "team_broken")
         for call in calls.values():
             call.settle(None, gone)
-        for served in [*self._served.values(), *self._posted]:
-            served.cancel()
-        self._objects.clear()
+        self._serving.close()
 
     # The caller's side.
 
@@ -399,13 +391,34 @@ class RemoteRank:
     # What comes.
 
     def _poll(self) -> None:
-        self._take_in(self._native.poll())
+        """The descriptor is readable, and stays so until `poll` has nothing to do."""
+        if not self._lingers:
+            self._take_and_linger(self._native.poll())
+
+    def _linger_soon(self) -> None:
+        if self._loop is not None and not self._lingers:
+            self._lingers = True
+            self._loop.call_soon(self._linger)
+
+    def _linger(self) -> None:
+        """Waits awake for a moment before the loop goes to sleep, because what comes next may come
+        soon, and a sleep costs more."""
+        self._lingers = False
+        if self._native.rank < 0:
+            return  # It has left meanwhile.
+        self._take_and_linger(self._native.wait(LINGER_SECONDS))
+
+    def _take_and_linger(self, rows: list[Row]) -> None:
+        served = self._serving.served_count
+        self._take_in(rows)
+        if self._serving.served_count != served or (rows and self._calls):
+            self._linger_soon()  # Behind the tasks that go on now.
 
     def _take_more(self, limit: Limit) -> None:
         """Takes what is left of the last rows, or waits for more."""
         self._take_in([] if self._rows else self._native.wait(limit.left()))
 
-    def _take_in(self, rows: list[tuple[int, int, int, int, Any]]) -> None:
+    def _take_in(self, rows: list[Row]) -> None:
         """Rows that are left when a served method waits are taken in that wait."""
         self._rows.extend(rows)
         token = _here.set(self)
@@ -421,14 +434,11 @@ class RemoteRank:
             if call is not None:
                 call.take(data)
         elif kind == REQUEST:
-            self._served_count += 1
-            self._serve(number, source, function, data)
+            self._serving.serve(number, source, function, data)
         elif kind == FAILURE:
             self._fail_call(number, *data)
         elif kind == STOP:
-            served = self._served.get(number)
-            if served is not None:
-                served.cancel()
+            self._serving.stop(number)
         elif kind == END:
             self._end.settle(None, None)
 
@@ -436,152 +446,3 @@ class RemoteRank:
         call = self._calls.pop(number, None)
         if call is not None:
             call.settle(None, Error(text, code, ranks) if code else RuntimeError(text))
-
-    # The called side.
-
-    def _keep(self, thing: Any) -> int:
-        """The number of an object that others may call from now on."""
-        number = next(self._numbers)
-        self._objects[number] = thing
-        return number
-
-    def _object_of(self, number: int) -> Any:
-        try:
-            return self._objects[number]
-        except KeyError:
-            raise Error(
-                f"rank {self.rank} has no such object: it is gone, or the proxy is of another "
-                "group",
-                "invalid_argument",
-                [self.rank],
-            ) from None
-
-    def _serve(self, number: int, source: int, function: int, data: bytes) -> None:
-        try:
-            if function != 0:
-                result = self._functions[function](source, data)
-            else:
-                result = self._run(*self._loaded(source, data))
-            if type(result) in SIMPLE and function == 0:
-                if number != 0:
-                    self._native.answer(number, pickle.dumps(result, PROTOCOL))
-            elif type(result) is CoroutineType:
-                task = self._start_task(result)
-                self._note_served(number, task)
-                task.add_done_callback(partial(self._end_task, number, source, function))
-            elif isinstance(result, RemoteCall):
-                self._note_served(number, result)
-                result.then(partial(self._end_served_call, number, source))
-            else:
-                self._answer_any(number, source, function, result)
-        except BaseException as error:
-            self._raise(number, function, error)
-            if not isinstance(error, Exception):
-                raise
-
-    def _loaded(self, source: int, data: bytes) -> Any:
-        try:
-            return loaded(data)
-        except Error:
-            raise
-        except Exception as error:
-            raise Error(
-                f"rank {self.rank} cannot unpickle a call of rank {source}: "
-                f"{type(error).__name__}: {error}",
-                "mismatch",
-                [self.rank],
-            ) from error
-
-    def _run(self, which: int, target: Any, name: str, args: Any, kwargs: Any) -> Any:
-        if which == METHOD:
-            thing = self._objects[target] if target in self._objects else self._object_of(target)
-            return method_of(thing, name)(*args, **kwargs)
-        if which == FUNCTION:
-            return target(*args, **kwargs)
-        if which == CREATE:
-            return Proxy(self, self.rank, self._keep(target(*args, **kwargs)))
-        if which == GROUP:
-            return run_group(self, target)
-        if which == DESTROY:
-            self._object_of(target)
-            del self._objects[target]
-        return None  # TAKEN: the answer says that all that came before has been taken.
-
-    def _start_task(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Runs an asynchronous method."""
-        if self._loop is None:
-            coroutine.close()
-            raise Error(
-                f"rank {self.rank} has no event loop, which an asynchronous method needs: enter it "
-                "by `async with`",
-                "unsupported",
-                [self.rank],
-            )
-        return self._loop.create_task(coroutine)
-
-    def _note_served(self, number: int, served: asyncio.Task[Any] | RemoteCall[Any]) -> None:
-        if number != 0:
-            self._served[number] = served
-        elif isinstance(served, asyncio.Task):
-            self._posted.add(served)
-            served.add_done_callback(self._posted.discard)
-
-    def _end_task(self, number: int, source: int, function: int, task: asyncio.Task[Any]) -> None:
-        def outcome() -> Any:
-            if task.cancelled():
-                raise Error("the method was cancelled on its rank", "interrupted", [self.rank])
-            return task.result()
-
-        self._end_served(number, source, function, outcome)
-
-    def _end_served_call(self, number: int, source: int, call: RemoteCall[Any]) -> None:
-        self._end_served(number, source, 0, call._outcome)
-
-    def _end_served(
-        self, number: int, source: int, function: int, outcome: Callable[[], Any]
-    ) -> None:
-        self._served.pop(number, None)
-        if self._native.rank < 0:
-            return  # It has left.
-        try:
-            self._answer_any(number, source, function, outcome())
-        except BaseException as error:
-            self._raise(number, function, error)
-
-    def _answer_any(self, number: int, source: int, function: int, result: Any) -> None:
-        if function != 0:
-            self._answer_bytes(number, source, result)
-        else:
-            self._answer(number, source, result)
-
-    def _answer(self, number: int, source: int, result: Any) -> None:
-        if number == 0:
-            return  # Nobody wants one.
-        try:
-            data, memory = dumped(result, self._by_value)
-        except pickle.PicklingError as error:
-            text = f"the result of the call cannot be pickled: {error}"
-            raise pickle.PicklingError(text) from error.__cause__
-        try:
-            self._native.answer(number, data)
-        except BaseException:
-            if memory is not None:
-                memory.close()
-            raise
-        if memory is not None:  # Until the caller has mapped it, or has gone.
-            taken = RemoteCall[None](self, memory)
-            empty = pickle.dumps((TAKEN, None, None, (), {}), PROTOCOL)
-            with suppress(Error):
-                self._expect(taken, source, NAME, empty)
-
-    def _answer_bytes(self, number: int, source: int, result: Any) -> None:
-        if number != 0:
-            self._native.answer(number, b"" if result is None else result)
-
-    def _raise(self, number: int, function: int, error: BaseException) -> None:
-        if number == 0 or self._native.rank < 0:
-            return
-        if function == 0:
-            self._native.answer(number, dumped_exception(error, self._by_value))
-        else:
-            self._native.fail(number, f"{type(error).__name__}: {error}")
