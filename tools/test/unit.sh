@@ -4,4 +4,4 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 
 build_preset dev
-run_ctest dev --label-exclude '^(model|mutation|loom|install|tidy|fuzz)$'
+run_ctest dev --label-exclude '^(model|mutation|loom|histories|install|tidy|fuzz)$'

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// Records what the clients of a shared structure asked and were told, for check/main.go:
+//
+//     record_histories map|exclusive SEED [processes] [wrong]
+//
+// Four ranks, threads or processes, have a few clients each. The clients do random operations on a
+// few keys. The first line of the output is the value that each key begins with, or "none". Each
+// further one is an operation: client key name argument begin end result, times in nanoseconds.
+// "wrong" takes a structure that is not linearizable: the checker must find that.
+#include <corymb/distributed.hpp>
+#include <corymb/rank_barrier.hpp>
+#include <corymb/remote.hpp>
+#include <corymb/shared_map.hpp>
+#include <corymb/this_task.hpp>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+#include <unordered_map>
+#include <vector>
+
+namespace corymb::histories {
+namespace {
+
+constexpr int ranks = 4;
+constexpr int clients_per_rank = 3;
+constexpr int operations_per_client = 150;
+constexpr unsigned keys = 6;
+
+struct Operation {
+    std::string_view name;
+    unsigned key;
+    long argument;
+};
+
+std::string text_of(const std::optional<long>& value) {
+    return value ? std::to_string(*value) : "none";
+}
+
+/// A SharedMap. The wrong one remembers what a client has seen, and answers with that.
+class Map {
+public:
+    static constexpr std::string_view begins_with = "none";
+    static constexpr std::array<std::string_view, 5> names{"get", "put", "insert", "erase", "add"};
+    explicit Map(bool is_wrong) : is_wrong_(is_wrong) {}
+
+    Task<std::string> perform(Operation what) {
+        if (what.name == "get") {
+            if (const auto seen = seen_.find(what.key); is_wrong_ && seen != seen_.end()) {
+                co_return text_of(seen->second);
+            }
+            const std::optional<long> value = co_await map_.get(what.key);
+            seen_[what.key] = value;
+            co_return text_of(value);
+        }
+        if (what.name == "add") {
+            const long sum = co_await map_.update(
+                what.key, [](long& value, long by) { return value += by; }, what.argument);
+            co_return std::to_string(sum);
+        }
+        bool is_changed = false;
+        if (what.name == "put") {
+            is_changed = co_await map_.put(what.key, what.argument);
+        } else if (what.name == "insert") {
+            is_changed = co_await map_.insert(what.key, what.argument);
+        } else {
+            is_changed = co_await map_.erase(what.key);
+        }
+        co_return std::to_string(static_cast<int>(is_changed));
+    }
+
+private:
+    SharedMap<unsigned, long> map_{"map"};
+    std::unordered_map<unsigned, std::optional<long>> seen_;
+    bool is_wrong_;
+};
+
+/// A value whose methods wait between reading and writing it.
+template <bool excludes>
+class Register {
+public:
+    static constexpr bool is_exclusive = excludes;
+    Task<long> get() const {
+        const long value = value_;
+        co_await this_task::yield();
+        co_return value;
+    }
+    Task<long> add(long by) {
+        const long was = value_;
+        co_await this_task::yield();
+        value_ = was + by;
+        co_return value_;
+    }
+    Task<long> exchange(long value) {
+        const long was = value_;
+        co_await this_task::yield();
+        value_ = value;
+        co_return was;
+    }
+
+private:
+    long value_ = 0;
+};
+
+/// Exclusive methods of an object on each rank. The wrong ones do not exclude each other.
+class Exclusive {
+public:
+    static constexpr std::string_view begins_with = "0";
+    static constexpr std::array<std::string_view, 3> names{"get", "add", "exchange"};
+    explicit Exclusive(bool is_wrong) : is_wrong_(is_wrong) {}
+
+    Task<std::string> perform(Operation what) {
+        const Rank rank = static_cast<Rank>(what.key % ranks);
+        const long result = is_wrong_ ? co_await perform(interleaved_.on(rank), what)
+                                      : co_await perform(exclusive_.on(rank), what);
+        co_return std::to_string(result);
+    }
+
+private:
+    template <bool excludes>
+    static Task<long> perform(Remote<Register<excludes>> on, Operation what) {
+        using R = Register<excludes>;
+        long result = 0;
+        if (what.name == "get") {
+            result = co_await on.template call<&R::get>();
+        } else if (what.name == "add") {
+            result = co_await on.template call<&R::add>(what.argument);
+        } else {
+            result = co_await on.template call<&R::exchange>(what.argument);
+        }
+        co_return result;
+    }
+    Distributed<Register<true>> exclusive_{"exclusive"};
+    Distributed<Register<false>> interleaved_{"interleaved"};
+    bool is_wrong_;
+};
+
+long now() {
+    return std::chrono::steady_clock::now().time_since_epoch().count();
+}
+
+/// Keys of a structure that has one for each rank, or of one that has any.
+template <class Structure>
+constexpr unsigned keys_of = Structure::begins_with == "none" ? keys : ranks;
+
+/// What one client does. Its arguments are no other client's.
+template <class Structure>
+Task<> be_client(Structure& on, int client, unsigned seed, std::string& rows) {
+    std::mt19937 random(seed * 1000 + static_cast<unsigned>(client));
+    for (long number = 0; number < operations_per_client; ++number) {
+        const Operation what{Structure::names[random() % Structure::names.size()],
+                             static_cast<unsigned>(random() % keys_of<Structure>),
+                             1'000'000L * (client + 1) + number};
+        const long begin = now();
+        const std::string result = co_await on.perform(what);
+        const long end = now();
+        rows += std::to_string(client) + ' ' + std::to_string(what.key) + ' ' +
+                std::string(what.name) + ' ' + std::to_string(what.argument) + ' ' +
+                std::to_string(begin) + ' ' + std::to_string(end) + ' ' + result + '\n';
+        if (random() % 4 == 0) {
+            co_await this_task::yield(); // Calls of the own rank end at once.
+        }
+    }
+}
+
+/// Rank 0 writes the rows of all.
+template <class Structure>
+Task<> be_rank(unsigned seed, bool is_wrong) {
+    Structure on(is_wrong);
+    RankBarrier barrier("end");
+    std::string rows;
+    co_await barrier.arrive();
+    co_await finish([&]() -> Task<> {
+        for (int client = 0; client < clients_per_rank; ++client) {
+            spawn(be_client(on, here() * clients_per_rank + client, seed, rows));
+        }
+        co_return;
+    });
+    co_await barrier.arrive();
+    co_await at(0, [](const std::string& some) { std::fputs(some.c_str(), stdout); }, rows);
+    co_await barrier.arrive();
+}
+
+Task<> rank_of(std::string_view structure, unsigned seed, bool is_wrong) {
+    return structure == "map" ? be_rank<Map>(seed, is_wrong) : be_rank<Exclusive>(seed, is_wrong);
+}
+
+template <class Main>
+void in_threads(const Main& main) {
+    RemoteGroup group(ranks);
+    std::vector<std::jthread> threads;
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        threads.emplace_back([&group, &main, rank] {
+            RemoteRank own = group.join(rank);
+            own.run(main());
+        });
+    }
+}
+
+template <class Main>
+void in_processes(const Main& main) {
+    RemoteOptions options;
+    options.between_processes = true;
+    RemoteGroup group(ranks, options);
+    const int descriptor = group.make_descriptor();
+    for (Rank rank = 1; rank < ranks; ++rank) {
+        if (::fork() == 0) {
+            {
+                RemoteRank own = RemoteGroup::open(descriptor).join(rank);
+                own.run(main());
+            }
+            ::_exit(0);
+        }
+    }
+    {
+        RemoteRank own = group.join(0);
+        own.run(main());
+    }
+    while (::wait(nullptr) > 0) {
+    }
+}
+
+int record(const std::vector<std::string_view>& arguments) {
+    const auto is_said = [&arguments](std::string_view word) {
+        return std::ranges::find(arguments, word) != arguments.end();
+    };
+    if (arguments.size() < 2) {
+        std::fputs("usage: record_histories map|exclusive SEED [processes] [wrong]\n", stderr);
+        return 2;
+    }
+    const std::string_view structure = arguments[0];
+    const auto seed = static_cast<unsigned>(std::stoul(std::string(arguments[1])));
+    std::puts(structure == "map" ? Map::begins_with.data() : Exclusive::begins_with.data());
+    std::fflush(stdout); // Children have none of it.
+    const auto main = [structure, seed, is_wrong = is_said("wrong")] {
+        return rank_of(structure, seed, is_wrong);
+    };
+    is_said("processes") ? in_processes(main) : in_threads(main);
+    return 0;
+}
+
+} // namespace
+} // namespace corymb::histories
+
+int main(int count, char** words) try {
+    return corymb::histories::record({words + 1, words + count});
+} catch (const std::exception& error) {
+    std::fprintf(stderr, "record_histories: %s\n", error.what());
+    return 1;
+}
