@@ -2,7 +2,6 @@
 // Everything at once: all headers of include/corymb.
 #pragma once
 
-#include <corymb/active_message.hpp>
 #include <corymb/array_mapping.hpp>
 #include <corymb/arrival.hpp>
 #include <corymb/barrier.hpp>

@@ -12,8 +12,6 @@ See docs/python.md. The command `corymb` is the same functions for people.
 """
 
 from corymb._core import (
-    ActiveCall,
-    ActiveMessages,
     BroadcastPublisher,
     BroadcastReader,
     BroadcastReaderInfo,
@@ -21,7 +19,6 @@ from corymb._core import (
     ChosenPlan,
     Cluster,
     CounterBarrier,
-    GlobalAddress,
     Machine,
     Mailbox,
     MailboxChoice,
@@ -186,8 +183,6 @@ __all__ = [
     "UINT32_T",
     "UINT64_T",
     "UNDEFINED",
-    "ActiveCall",
-    "ActiveMessages",
     "BroadcastPublisher",
     "BroadcastReader",
     "BroadcastReaderInfo",
@@ -197,7 +192,6 @@ __all__ = [
     "CounterBarrier",
     "Datatype",
     "Error",
-    "GlobalAddress",
     "Machine",
     "Mailbox",
     "MailboxChoice",

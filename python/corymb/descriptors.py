@@ -82,10 +82,6 @@ def cluster_of(text: str) -> _core.Cluster:
     return _core.Cluster.from_json(text)
 
 
-def address_of(data: bytes) -> _core.GlobalAddress:
-    return _core.GlobalAddress.from_bytes(data)
-
-
 def reduce_model(take: Callable[[str], Any]) -> Callable[[Any], tuple[Any, ...]]:
     return lambda model: (take, (model.to_json(),))
 
@@ -115,7 +111,6 @@ def make_picklable() -> None:
     ]
     for model, read in models:
         copyreg.pickle(model, reduce_model(read))
-    copyreg.pickle(_core.GlobalAddress, lambda address: (address_of, (bytes(address),)))
 
 
 def own_descriptor(make: Callable[[Any], int]) -> Callable[[Any], Descriptor]:

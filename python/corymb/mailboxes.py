@@ -27,23 +27,6 @@ that come and go:
 >>> reader.wait(seconds=1), reader.at_end
 (False, True)
 
-Active messages are requests with answers, upon mailboxes; each rank says what its numbers mean, and
-serves others while it waits. Memory that a rank offers is used through addresses:
-
->>> group = corymb.MailboxGroup(2)
->>> one, other = (corymb.ActiveMessages(group.join(rank)) for rank in (0, 1))
->>> other.on(7, lambda source, argument: argument.upper())
->>> call = one.call(1, 7, b"ready")
->>> other.poll()
-1
->>> call.wait(seconds=1)
-b'READY'
->>> table = bytearray(8)
->>> address = one.offer(table)
->>> one.put(address + 4, b"four")
->>> table[4:], one.get(address + 4, 2)
-(bytearray(b'four'), b'fo')
-
 What a protocol costs on a machine that is not here:
 
 >>> scc = corymb.Machine.gallery("scc-48c")
@@ -57,13 +40,10 @@ docs/messages.md has the promises.
 """
 
 from corymb._core import (
-    ActiveCall,
-    ActiveMessages,
     BroadcastPublisher,
     BroadcastReader,
     BroadcastReaderInfo,
     BroadcastRing,
-    GlobalAddress,
     Mailbox,
     MailboxChoice,
     MailboxGroup,
@@ -73,13 +53,10 @@ from corymb._core import (
 )
 
 __all__ = [
-    "ActiveCall",
-    "ActiveMessages",
     "BroadcastPublisher",
     "BroadcastReader",
     "BroadcastReaderInfo",
     "BroadcastRing",
-    "GlobalAddress",
     "Mailbox",
     "MailboxChoice",
     "MailboxGroup",

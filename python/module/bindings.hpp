@@ -26,7 +26,6 @@ void bind_multicast(nb::module_& module);
 void bind_multicast_model(nb::module_& module);
 void bind_mailbox_model(nb::module_& module);
 void bind_mailbox(nb::module_& module);
-void bind_active_messages(nb::module_& module);
 void bind_remote(nb::module_& module);
 void bind_broadcast_ring(nb::module_& module);
 void bind_trace(nb::module_& module);

@@ -22,7 +22,6 @@ NB_MODULE(_core, module) {
     corymb::python::bind_multicast(module);
     corymb::python::bind_mailbox_model(module);
     corymb::python::bind_mailbox(module);
-    corymb::python::bind_active_messages(module);
     corymb::python::bind_remote(module);
     corymb::python::bind_broadcast_ring(module);
     corymb::python::bind_trace(module);

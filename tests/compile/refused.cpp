@@ -92,20 +92,12 @@ void layouts(corymb::Team& team, std::vector<long>& longs, std::vector<Own<20>>&
     team.scatter(layout, std::array<int, 1>());                   // refused: gone after the call
 }
 
-void messages(corymb::Mailbox& box, corymb::ActiveMessages& active, corymb::Multicast& multicast,
+void messages(corymb::Mailbox& box, corymb::Multicast& multicast,
               corymb::BroadcastPublisher& publisher, corymb::BroadcastReader& reader) {
     box.send_value(1, std::span<Own<30>>());      // refused: points to
     box.probe_values<Own<31>*>([](auto&&...) {}); // refused: points to
-    const Own<37> own;
-    active.call_value(1, 7, std::cref(own)); // refused: points to
-    const auto handler = [](int, int) {
-        return std::span<Own<32>>();
-    };
-    active.on_value<int>(7, handler); // refused: points to
     Own<33>* const no_one = nullptr;
     multicast.send(no_one);                                         // refused: points to
     publisher.publish_value(std::vector<Own<34>>().begin());        // refused: points to
     reader.probe_values<std::optional<Own<35>*>>([](auto&&...) {}); // refused: points to
-    const corymb::GlobalPointer<Own<36>*> pointer{};                // refused: points to
-    static_cast<void>(pointer);
 }

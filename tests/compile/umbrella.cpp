@@ -7,12 +7,11 @@ namespace {
 template <class... T>
 constexpr bool are_complete = ((sizeof(T) > 0) && ...);
 
-static_assert(
-    are_complete<corymb::ActiveMessages, corymb::AttachOptions, corymb::BroadcastRing,
-                 corymb::Carried, corymb::Error, corymb::Insides, corymb::KernelCopy,
-                 corymb::Machine, corymb::MailboxGroup, corymb::MulticastGroup,
-                 corymb::Packed<double>, corymb::Plan, corymb::PlanRequest, corymb::ProcessTeam,
-                 corymb::Request, corymb::Team, corymb::TeamOptions, corymb::Timeline,
-                 corymb::ValueIndex<double>, corymb::WaitPolicy, corymb::barrier<>>);
+static_assert(are_complete<corymb::AttachOptions, corymb::BroadcastRing, corymb::Carried,
+                           corymb::Error, corymb::Insides, corymb::KernelCopy, corymb::Machine,
+                           corymb::MailboxGroup, corymb::MulticastGroup, corymb::Packed<double>,
+                           corymb::Plan, corymb::PlanRequest, corymb::ProcessTeam, corymb::Request,
+                           corymb::Team, corymb::TeamOptions, corymb::Timeline,
+                           corymb::ValueIndex<double>, corymb::WaitPolicy, corymb::barrier<>>);
 
 } // namespace

@@ -176,22 +176,6 @@ MAILBOX_GROUP = {
     "reason": asks(),
     "memory": asks(),
 }
-ACTIVE = {
-    "on": acts(3, lambda: print),
-    "call": acts(1, 1),
-    "poll": acts(),
-    "serve": acts(0.0),
-    "offer": acts(lambda: bytearray(8)),
-    "withdraw": acts(corymb.GlobalAddress),
-    "get": acts(corymb.GlobalAddress, 1),
-    "put": acts(corymb.GlobalAddress, b"x"),
-    "compare_exchange": acts(corymb.GlobalAddress, b"x", b"y"),
-    "rank": looks(),
-    "size": looks(),
-    "bytes_max": looks(),
-    "close": ends(),
-}
-ACTIVE_CALL = {"test": acts(), "wait": acts(0.0)}
 RING = {
     "publisher": any_thread(),
     "reader": any_thread(),
@@ -278,8 +262,6 @@ HANDLES: dict[type, dict[str, Call]] = {
     ObjectReceive: OBJECT_REQUEST,
     corymb.MailboxGroup: MAILBOX_GROUP,
     corymb.Mailbox: MAILBOX,
-    corymb.ActiveMessages: ACTIVE,
-    corymb.ActiveCall: ACTIVE_CALL,
     corymb.BroadcastRing: RING,
     corymb.BroadcastPublisher: PUBLISHER,
     corymb.BroadcastReader: READER,
@@ -369,7 +351,6 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "MulticastGroup": {"topology": "flat", "plan": None, "fan_out": 2, "flat_up_to": 2,
                        "acknowledgement": "counters", "gather": None, "calls": 2,
                        "deadline": 1.0, "wait": "park", "machine": None, "placement": []},
-    "ActiveMessages": {"deadline": 1.0},
     "attach": {"descriptor": -1, "patience": 0.01, "deadline": 1.0},
     "make_cluster_plan": {"bytes": 8, "root": 0, "algorithm": "best"},
     "make_plan": {"placement": [0, 1], "root": 0, "bytes": 8, "algorithm": "star", "seed": 1,
@@ -388,8 +369,6 @@ CONSTRUCTORS: dict[type, Callable[[], Arguments]] = {
     corymb.RemoteGroup: lambda: (2,),
     corymb.BroadcastRing: lambda: (),
     corymb.MulticastGroup: lambda: (3,),
-    corymb.ActiveMessages: lambda: (corymb.MailboxGroup(1).join(0),),
-    corymb.GlobalAddress: lambda: (),
     corymb.StopSource: lambda: (),
     corymb.Phases: lambda: (cluster_choice().plan, cluster(), 64),
     corymb.Error: lambda: ("text", "io", (1,)),
@@ -446,5 +425,4 @@ DATA: dict[type, dict[str, Callable[[], Arguments]]] = {
         "to_json": lambda: (machine(),),
     },
     corymb.StopSource: {"request_stop": lambda: ()},
-    corymb.GlobalAddress: {"__add__": lambda: (8,), "from_bytes": lambda: (bytes(24),)},
 }

@@ -95,9 +95,6 @@ class World:
         self.team, self.other_team = Team(threads.join(0)), Team(threads.join(1))
         self.boxes = corymb.MailboxGroup(2, capacity=2)
         self.box, self.other_box = self.boxes.join(0), self.boxes.join(1)
-        actives = corymb.MailboxGroup(2)
-        self.active, self.other_active = (corymb.ActiveMessages(actives.join(r)) for r in (0, 1))
-        self.other_active.on(1, lambda source, argument: None)
         self.ring = corymb.BroadcastRing(slots=2)
         self.publisher, self.reader = self.ring.publisher(), self.ring.reader()
         self.places = corymb.MulticastGroup(3)
@@ -109,16 +106,15 @@ class World:
         own = [
             self.remotes, self.remote,
             self.team, self.team.Barrier_init(), self.team.isend(1, 1), self.team.irecv(1),
-            self.boxes, self.box, self.active, self.active.call(1, 1), self.ring, self.publisher,
-            self.reader, self.places, self.place, self.place.call(print), self.place.quiescent(),
+            self.boxes, self.box, self.ring, self.publisher, self.reader, self.places, self.place,
+            self.place.call(print), self.place.quiescent(),
             corymb.Op.Create(lambda x, y, kind: None),
         ]  # fmt: skip
         self.handles: dict[type, Any] = {type(thing): thing for thing in own}
 
     def end(self) -> None:
         """Rank 0 gives everything up."""
-        corymb.ActiveMessages(self.box)  # Which is taken over.
-        for thing in (self.active, self.publisher, self.reader, self.place, self.remote):
+        for thing in (self.box, self.publisher, self.reader, self.place, self.remote):
             thing.close()
         self.team.abandon("it ends")
         self.team.Free()
@@ -129,8 +125,6 @@ class World:
             begun.Wait()
         assert self.other_box.send(0, b"x", seconds=LIMIT_S)
         assert self.box.receive() == [(1, b"x")]
-        call = self.other_active.call(0, 9)
-        wait_for(lambda: self.active.poll() or call.test())
         self.publisher.publish(b"y", LIMIT_S)
         assert [message for _, message, _ in self.reader.receive()] == [b"y"]
         token = self.other_place.call(lambda: None)
@@ -159,7 +153,7 @@ def models() -> list[Any]:
         calls.cluster(), calls.cluster_choice(), corymb.usable_cpus(), corymb.probe_permissions(),
         corymb.spot_check(machine), corymb.simulate(choice.plan, machine, [0, 1]),
         ring.readers(), group.under_way(), token.late(), corymb.trace_process(os.getpid()),
-        corymb.GlobalAddress(), corymb.Error("text", "io"), corymb.RankError("text", 1),
+        corymb.Error("text", "io"), corymb.RankError("text", 1),
         _core.ThreadTeam(2), corymb.IN_PLACE, corymb.Machine.gallery("scc-48c"),
         corymb.StopSource(), calls.noise(), calls.noise_trace(),
         corymb.Phases(calls.cluster_choice().plan, calls.cluster(), 64), *statistics(),
@@ -425,8 +419,6 @@ BLOCKED: list[Blocked] = [
      [Team, corymb.Request, calls.ObjectSend, calls.ObjectReceive]),
     (lambda w: w.box.wait(LIMIT_S), lambda w: w.box.has_left(1),
      lambda w: w.other_box.send(0, b"x"), [corymb.Mailbox]),
-    (lambda w: w.active.serve(LIMIT_S), lambda w: w.active.on(3, print),
-     lambda w: w.other_active.call(0, 9), [corymb.ActiveMessages, corymb.ActiveCall]),
     (lambda w: w.remote.serve(LIMIT_S), lambda w: w.remote.post(1, print),
      lambda w: w.other_remote.post(0, dict), [corymb.RemoteRank]),
     (lambda w: w.reader.wait(LIMIT_S), lambda w: w.reader.last,

@@ -25,7 +25,6 @@ NOT_YET = frozenset(
         "bench/waiting/cell.hpp",
         "python/module/bind_multicast.cpp",
         "python/module/operand.hpp",
-        "python/module/python_active.hpp",
         "python/module/operations.hpp",
         "src/machine/discover/fingerprint.hpp",
         "src/machine/discover/gaps.hpp",

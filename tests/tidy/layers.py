@@ -25,7 +25,6 @@ PUBLIC_HEADERS = {
     "discover.hpp": "src/machine/discover",
     "team.hpp": "src/team",
     "barrier.hpp": "src/team",
-    "active_message.hpp": "src/message",
     "mailbox.hpp": "src/message",
     "multicast.hpp": "src/multicast",
     "multicast_model.hpp": "src/multicast",

@@ -15,15 +15,6 @@ namespace {
 
 constexpr std::chrono::milliseconds soon{1};
 std::array<std::byte, 4> bytes;
-std::array<std::uint32_t, 1> numbers;
-
-GlobalAddress at(Rank owner) {
-    return {owner, 1, 0};
-}
-GlobalPointer<std::uint32_t> pointer(Rank owner) {
-    return {at(owner)};
-}
-
 } // namespace
 
 const Calls<Mailbox>& mailbox_calls() {
@@ -55,72 +46,6 @@ const Calls<MailboxGroup>& mailbox_group_calls() {
         DOES(MailboxGroup, any_thread, join, 1),    DOES(MailboxGroup, any_thread, memory),
         DOES(MailboxGroup, looks, make_descriptor), DOES(MailboxGroup, asks, size),
         DOES(MailboxGroup, asks, protocol),         DOES(MailboxGroup, asks, reason),
-    };
-    return all;
-}
-
-const Calls<ActiveMessages>& active_messages_calls() {
-    using A = ActiveMessages;
-    static const Calls<A> all{
-        {"ActiveMessages::on", Kind::acts,
-         [](A& a) {
-             a.on(1, [](Rank, std::span<const std::byte>, std::span<std::byte>) -> std::size_t {
-                 return 0;
-             });
-         }},
-        {"ActiveMessages::on_value", Kind::acts,
-         [](A& a) {
-             a.on_value<int>(2, [](Rank, int) {});
-         }},
-        {"ActiveMessages::on_object", Kind::acts,
-         [](A& a) {
-             a.on_object<int, int>(3, [](int&, Rank, int) {});
-         }},
-        DOES(ActiveMessages, acts, call, 1, 1, bytes),
-        DOES(ActiveMessages, acts, call_value, 1, 1, 'x'),
-        DOES(ActiveMessages, acts, call_at, pointer(1), 1, 'x'),
-        DOES(ActiveMessages, acts, poll),
-        DOES(ActiveMessages, acts, serve, soon),
-        DOES(ActiveMessages, acts, offer, std::span(numbers)),
-        {"ActiveMessages::withdraw", Kind::acts,
-         [](A& a) {
-             a.withdraw(pointer(0));
-         }},
-        DOES(ActiveMessages, acts, get, pointer(1), soon),
-        {"ActiveMessages::put", Kind::acts,
-         [](A& a) {
-             a.put(pointer(1), 1, soon);
-         }},
-        DOES(ActiveMessages, acts, compare_exchange, pointer(1), 1, 2, soon),
-        {"ActiveMessages::get_bytes", Kind::acts,
-         [](A& a) {
-             a.get_bytes(at(1), bytes, soon);
-         }},
-        {"ActiveMessages::put_bytes", Kind::acts,
-         [](A& a) {
-             a.put_bytes(at(1), bytes, soon);
-         }},
-        {"ActiveMessages::compare_exchange_bytes", Kind::acts,
-         [](A& a) {
-             a.compare_exchange_bytes(at(1), bytes, bytes, bytes, soon);
-         }},
-        DOES(ActiveMessages, acts, begin_get, at(1), 4),
-        DOES(ActiveMessages, acts, begin_put, at(1), bytes),
-        DOES(ActiveMessages, acts, begin_exchange, at(1), bytes),
-        DOES(ActiveMessages, asks, rank),
-        DOES(ActiveMessages, asks, size),
-        DOES(ActiveMessages, asks, bytes_max),
-        DOES(ActiveMessages, asks, put_bytes_max),
-    };
-    return all;
-}
-
-const Calls<ActiveCall>& active_call_calls() {
-    static const Calls<ActiveCall> all{
-        DOES(ActiveCall, acts, wait, soon),
-        DOES(ActiveCall, acts, value<int>, soon),
-        DOES(ActiveCall, acts_if_any, test),
-        DOES(ActiveCall, asks, is_taken),
     };
     return all;
 }

@@ -28,8 +28,6 @@ TEST(HandleTable, HasNames) {
     print(request_calls());
     print(mailbox_calls());
     print(mailbox_group_calls());
-    print(active_messages_calls());
-    print(active_call_calls());
     print(publisher_calls());
     print(reader_calls());
     print(ring_calls());

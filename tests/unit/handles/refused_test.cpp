@@ -51,9 +51,6 @@ TEST(EmptyHandle, OfMessagesIsRefused) {
     Boxes boxes;
     expect_refused_when_moved_from(mailbox_calls(), boxes.one);
     expect_refused_when_moved_from(mailbox_group_calls(), boxes.group);
-    Actives actives;
-    expect_refused_when_moved_from(active_call_calls(), actives.call);
-    expect_refused_when_moved_from(active_messages_calls(), actives.one);
     Ends ends;
     expect_refused_when_moved_from(publisher_calls(), ends.publisher);
     expect_refused_when_moved_from(reader_calls(), ends.reader);
@@ -149,19 +146,15 @@ TEST(InheritedHandle, OfSeveralNodesIsRefused) {
 
 TEST(InheritedHandle, OfMessagesIsRefused) {
     Boxes boxes;
-    Actives actives;
     Ends ends;
     expect_refused_in_child([&] {
         return count_let_through(mailbox_calls(), boxes.one) +
                count_let_through(mailbox_group_calls(), boxes.group) +
-               count_let_through(active_call_calls(), actives.call) +
-               count_let_through(active_messages_calls(), actives.one) +
                count_let_through(publisher_calls(), ends.publisher) +
                count_let_through(reader_calls(), ends.reader) +
                count_let_through(ring_calls(), ends.ring);
     });
     EXPECT_FALSE(boxes.other.has_left(0));
-    EXPECT_EQ(actives.other.poll(), 1u); // The parent's call, once.
 }
 
 /// Whether an object that takes over a handle refuses it because it is a parent process's.
@@ -184,8 +177,7 @@ TEST(InheritedHandle, IsNotTakenOver) {
         ClusterOptions options;
         options.node_of_rank = {0};
         NoCarrier carrier;
-        return is_made([&] { const ActiveMessages taken(std::move(boxes.one)); }) +
-               is_made([&] { const Team taken = over_nodes(std::move(local), carrier, options); });
+        return is_made([&] { const Team taken = over_nodes(std::move(local), carrier, options); });
     });
     EXPECT_FALSE(boxes.other.has_left(0));
     local.barrier();

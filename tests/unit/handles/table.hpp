@@ -3,7 +3,6 @@
 // tests/tidy/handles.py fails when one of the headers is not here.
 #pragma once
 
-#include <corymb/active_message.hpp>
 #include <corymb/broadcast_ring.hpp>
 #include <corymb/carrier.hpp>
 #include <corymb/mailbox.hpp>
@@ -44,8 +43,6 @@ using Calls = std::vector<Call<Handle>>;
 [[nodiscard]] const Calls<Request>& request_calls();
 [[nodiscard]] const Calls<Mailbox>& mailbox_calls();
 [[nodiscard]] const Calls<MailboxGroup>& mailbox_group_calls();
-[[nodiscard]] const Calls<ActiveMessages>& active_messages_calls();
-[[nodiscard]] const Calls<ActiveCall>& active_call_calls();
 [[nodiscard]] const Calls<BroadcastPublisher>& publisher_calls();
 [[nodiscard]] const Calls<BroadcastReader>& reader_calls();
 [[nodiscard]] const Calls<BroadcastRing>& ring_calls();

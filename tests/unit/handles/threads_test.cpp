@@ -86,17 +86,6 @@ TEST(HandleInTwoThreads, OfMailboxesIsRefused) {
               [&] { EXPECT_TRUE(boxes.other.send_value(0, 'x')); });
 }
 
-TEST(HandleInTwoThreads, OfActiveMessagesIsRefused) {
-    Actives actives;
-    meanwhile([&] { EXPECT_EQ(actives.one.serve(test_limit()), 1u); },
-              [&] { static_cast<void>(actives.one.offer(std::span<std::byte>())); },
-              [&] {
-                  expect_refused_meanwhile(active_messages_calls(), actives.one);
-                  expect_refused_meanwhile(active_call_calls(), actives.call);
-              },
-              [&] { static_cast<void>(actives.other.call(0, 1, {})); });
-}
-
 TEST(HandleInTwoThreads, OfRingsIsRefused) {
     Ends ends;
     meanwhile([&] { EXPECT_TRUE(ends.reader.wait(test_limit())); },

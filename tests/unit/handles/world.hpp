@@ -68,15 +68,6 @@ struct Boxes {
     Mailbox one, other;
 };
 
-struct Actives {
-    Actives()
-        : boxes(), one(std::move(boxes.one)), other(std::move(boxes.other)),
-          call(one.call(1, 1, {})) {}
-    Boxes boxes;
-    ActiveMessages one, other;
-    ActiveCall call;
-};
-
 struct Named {
     Named() : group(2), one(group.join(0)), other(group.join(1)) {
         offer_function(other, "f", [this](NamedRequest& request) { reply = request.later(); });
