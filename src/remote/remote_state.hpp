@@ -12,6 +12,7 @@
 #include "remote/begun_calls.hpp"
 #include "remote/call_header.hpp"
 #include "remote/functions.hpp"
+#include "remote/group_lists.hpp"
 #include "remote/long_messages.hpp"
 #include "remote/named_functions.hpp"
 #include "remote/object_table.hpp"
@@ -21,7 +22,6 @@
 #include "remote/source.hpp"
 #include "remote/transport.hpp"
 
-#include <corymb/detail/object_group.hpp>
 #include <corymb/remote.hpp>
 
 #include <cstddef>
@@ -109,9 +109,7 @@ struct RemoteState final : Source {
     Transport transport;
     Scheduler scheduler;
     ObjectTable objects;
-    /// Members of groups of objects that this rank has met, by home and number.
-    std::map<std::pair<Rank, std::uint32_t>, Members> members;
-    std::uint32_t next_group = 0;
+    GroupLists groups;
     NamedFunctions named;
     /// For those that may outlive this rank's part. Does not own it.
     std::shared_ptr<RemoteState> self;

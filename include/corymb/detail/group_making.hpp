@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// How groups of objects come about.
+#pragma once
+
+#include <corymb/detail/group_call.hpp>
+#include <corymb/detail/group_list.hpp>
+#include <corymb/error.hpp>
+#include <corymb/finish.hpp>
+#include <corymb/rank.hpp>
+#include <corymb/remote.hpp>
+#include <corymb/remote_object.hpp>
+#include <corymb/scheduler.hpp>
+#include <corymb/task.hpp>
+
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace corymb::detail {
+
+struct GroupAccess {
+    /// On this rank.
+    template <class Group, class T>
+    static Group found(const std::vector<Remote<T>>& members) {
+        std::vector<RemoteId> ids;
+        ids.reserve(members.size());
+        for (const Remote<T>& member : members) {
+            ids.push_back(RemoteAccess::id(member));
+        }
+        return Group(found_group(std::move(ids)));
+    }
+    template <class Group>
+    static Group found(std::vector<RemoteId> members) {
+        return Group(found_group(std::move(members)));
+    }
+};
+
+template <class Group, class T>
+Task<Group> group_of(std::vector<Remote<T>> members) {
+    co_return GroupAccess::found<Group>(members);
+}
+template <class Group>
+Task<Group> keep_selection(Task<std::vector<RemoteId>> names) {
+    co_return GroupAccess::found<Group>(co_await std::move(names));
+}
+template <class T>
+Task<> change(GroupId group, GroupChange what) {
+    co_await change_members<T>(group, what);
+}
+
+/// Travels to the home of a group.
+template <class T>
+struct ListAtHome {
+    GroupId group;
+    std::vector<RemoteId> operator()() const { return list_members(group); }
+};
+template <class Members, class T>
+Task<Members> fetch_members(GroupId group) {
+    require_group(group);
+    const std::vector<RemoteId> ids = co_await at(group.home, ListAtHome<T>{group});
+    std::vector<Remote<T>> all;
+    all.reserve(ids.size());
+    for (const RemoteId& id : ids) {
+        all.push_back(RemoteAccess::pointer<T>(id));
+    }
+    co_return Members(std::move(all));
+}
+
+template <class T, class... A>
+Task<Remote<T>> create_one(Rank on, A... arguments) {
+    co_return co_await create<T>(on, std::move(arguments)...);
+}
+template <class T>
+Task<> keep_made(Remote<T>& made, Task<Remote<T>> making) {
+    made = co_await std::move(making);
+}
+template <class T>
+Task<> destroy_quietly(Remote<T> object) {
+    try {
+        co_await object.destroy();
+    } catch (const Error&) { // Its rank has gone.
+    }
+}
+/// Objects that make(index) makes, all at once. If one fails, the others are destroyed: all are
+/// waited for, since an object is not known before its call has been answered.
+template <class T, class Make>
+Task<std::vector<Remote<T>>> make_all(std::size_t count, const Make& make) {
+    std::vector<Remote<T>> made(count);
+    std::exception_ptr thrown;
+    try {
+        co_await finish([&] {
+            for (std::size_t i = 0; i < count; ++i) {
+                spawn(keep_made(made[i], make(i)));
+            }
+        });
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    if (thrown != nullptr) {
+        for (const Remote<T>& one : made) {
+            if (one) {
+                co_await destroy_quietly(one);
+            }
+        }
+        std::rethrow_exception(thrown);
+    }
+    co_return made;
+}
+
+/// Makes a copy of an object beside it.
+template <class T>
+struct CloneWay {
+    using Head = CalledObject;
+    static auto prepare(RemoteState& here, const CalledObject& of) {
+        return [&here, use = ObjectUse(here, of.id, typeid(T))] {
+            const T& original = *static_cast<const T*>(use.object());
+            return MakingWay<T>::prepare(here, {})(original);
+        };
+    }
+};
+template <class T>
+Task<Remote<T>> clone_one(RemoteId original) {
+    using Clone = RemoteCall<CloneWay<T>>;
+    co_return co_await CallAwait<Clone>(original.rank, Clone(CalledObject{original}));
+}
+template <class Group, class T>
+Task<Group> clone_group(GroupId group) {
+    require_group(group);
+    const std::vector<RemoteId> ids = co_await at(group.home, ListAtHome<T>{group});
+    const auto make = [&ids](std::size_t i) {
+        return clone_one<T>(ids[i]);
+    };
+    co_return GroupAccess::found<Group>(co_await make_all<T>(ids.size(), make));
+}
+
+} // namespace corymb::detail

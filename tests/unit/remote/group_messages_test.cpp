@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many messages calls of groups take. Each rank is a node, so that its carrier sees them all.
+#include "../cluster_team/switchboard.hpp"
+
+#include <corymb/object_group.hpp>
+#include <corymb/remote_nodes.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <gtest/gtest.h>
+#include <numeric>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+constexpr int size = 4;
+/// Messages to each rank so far.
+using Counts = std::array<std::atomic<int>, size>;
+
+class CountingLine final : public Carrier {
+public:
+    CountingLine(cluster_test::Switchboard& board, Rank own, Counts& to)
+        : line_(board, own), to_(&to) {}
+    [[nodiscard]] int lanes() const noexcept override { return line_.lanes(); }
+    [[nodiscard]] int own_lanes() const noexcept override { return line_.own_lanes(); }
+    [[nodiscard]] bool has_notices() const noexcept override { return line_.has_notices(); }
+    Ticket send(const void* data, std::size_t bytes, Rank to, Channel channel, int mark) override {
+        ++(*to_)[static_cast<std::size_t>(to)];
+        return line_.send(data, bytes, to, channel, mark);
+    }
+    Ticket receive(void* data, std::size_t room, Rank from, Channel channel) override {
+        return line_.receive(data, room, from, channel);
+    }
+    bool test(Ticket ticket, Arrival& arrival) override { return line_.test(ticket, arrival); }
+    void abandon(Ticket ticket) noexcept override { line_.abandon(ticket); }
+
+private:
+    cluster_test::Line line_;
+    Counts* to_;
+};
+
+struct Pot {
+    explicit Pot(long of) : value(of) {}
+    void add(long by) { value += by; }
+    [[nodiscard]] long get() const { return value; }
+    long value;
+};
+
+std::vector<int> now(const Counts& counts) {
+    return {counts.begin(), counts.end()};
+}
+/// Messages to each rank that the call takes.
+Task<std::vector<int>> messages(const Counts& counts, Task<> call) {
+    const std::vector<int> before = now(counts);
+    co_await std::move(call);
+    std::vector<int> all = now(counts);
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+        all[rank] -= before[rank];
+    }
+    co_return all;
+}
+template <class T>
+Task<> forget(Task<T> call) {
+    co_await std::move(call);
+}
+int sum_of(const std::vector<int>& counts) {
+    return std::reduce(counts.begin(), counts.end());
+}
+
+/// Rank 0 calls, the others serve.
+void with_counts(const std::function<Task<>(const Counts&)>& main) {
+    cluster_test::Switchboard board;
+    Counts counts{};
+    std::vector<int> nodes(size);
+    std::iota(nodes.begin(), nodes.end(), 0);
+    std::vector<std::jthread> threads;
+    for (Rank rank = 0; rank < size; ++rank) {
+        threads.emplace_back([&, rank] {
+            CountingLine line(board, rank, counts);
+            RemoteOptions options;
+            options.capacity = 4096; // Rooms are not told of in between.
+            RemoteRank own = join_over_nodes(line, nodes, rank, options);
+            own.run([](Rank number, const auto& of_first, const Counts& so_far) -> Task<> {
+                if (number == 0) {
+                    co_await of_first(so_far);
+                }
+            }(rank, main, counts));
+        });
+    }
+}
+
+std::vector<Rank> all_ranks() {
+    std::vector<Rank> on(size);
+    std::iota(on.begin(), on.end(), 0);
+    return on;
+}
+/// Ranks meet once: they greet each other then, and branches are told their members.
+Task<ObjectGroup<Pot>> met_group(int members_of_a_rank) {
+    const auto on = spread(static_cast<std::size_t>(size * members_of_a_rank),
+                           ArrayMapping::cyclic(), all_ranks());
+    const auto group = co_await create_group<Pot>(on, 0L);
+    co_await finish([]() -> Task<> {
+        for (Rank from = 0; from < size; ++from) {
+            co_await tell(from, []() -> Task<> {
+                for (Rank to = 0; to < size; ++to) {
+                    co_await at(to, [] {});
+                }
+            });
+        }
+    });
+    co_await group.step<&Pot::add>(1L);
+    co_return group;
+}
+
+TEST(GroupMessages, AreOneForEachRankAndItsAnswer) {
+    with_counts([](const Counts& counts) -> Task<> {
+        const auto group = co_await met_group(3);
+        const auto of_step = co_await messages(counts, group.step<&Pot::add>(1L));
+        EXPECT_EQ(sum_of(of_step), 2 * (size - 1));
+        for (std::size_t rank = 1; rank < size; ++rank) {
+            EXPECT_GE(of_step[rank], 1);
+        }
+        EXPECT_EQ(of_step[0], 2); // Answers of its branches: log2(4).
+        const auto of_sum = co_await messages(
+            counts, forget(group.reduce<&Pot::get>(std::plus<long>())));
+        EXPECT_EQ(sum_of(of_sum), 2 * (size - 1));
+    });
+}
+
+TEST(GroupMessages, AMaskedCallTakesNoMore) {
+    with_counts([](const Counts& counts) -> Task<> {
+        const auto group = co_await met_group(3);
+        const auto is_far = [](const Pot&) {
+            return here() == 3;
+        };
+        const auto masked = group.where(is_far);
+        EXPECT_EQ(sum_of(co_await messages(counts, masked.step<&Pot::add>(1L))), 2 * (size - 1));
+        EXPECT_EQ(sum_of(co_await messages(
+                      counts, forget(masked.reduce<&Pot::get>(std::plus<long>())))),
+                  2 * (size - 1));
+    });
+}
+
+TEST(GroupMessages, AKeptSelectionReachesTheRanksOfItsMembersOnly) {
+    with_counts([](const Counts& counts) -> Task<> {
+        const auto group = co_await met_group(3);
+        const auto is_far = [](const Pot&) {
+            return here() == 1 || here() == 3;
+        };
+        const auto kept = co_await group.select(is_far);
+        co_await kept.step<&Pot::add>(1L);
+        const auto of_step = co_await messages(counts, kept.step<&Pot::add>(1L));
+        EXPECT_EQ(sum_of(of_step), 4);
+        EXPECT_EQ(of_step[2], 0);
+        EXPECT_EQ(co_await kept.reduce<&Pot::get>(std::plus<long>()), 6 * 3);
+        const auto of_end = co_await messages(counts, kept.dissolve());
+        EXPECT_EQ(of_end[2], 0);
+    });
+}
+
+TEST(GroupMessages, AChangeHereTakesNone) {
+    with_counts([](const Counts& counts) -> Task<> {
+        const auto group = co_await create_group<Pot>(all_ranks(), 0L);
+        const auto extra = co_await create<Pot>(3, 5L);
+        EXPECT_EQ(sum_of(co_await messages(counts, group.add(extra))), 0);
+        EXPECT_EQ(co_await group.reduce<&Pot::get>(std::plus<long>()), 5);
+    });
+}
+
+} // namespace
+} // namespace corymb
