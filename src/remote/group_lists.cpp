@@ -110,25 +110,22 @@ UnusedParts change_group(const GroupId& group, const GroupChange& change, std::s
         own.members.push_back(member);
         changed = 1;
         break;
-    case GroupChange::remove:
-        changed = std::erase(own.members, member);
-        break;
+    case GroupChange::remove: changed = std::erase(own.members, member); break;
     case GroupChange::remove_of_rank:
         changed = std::erase_if(
             own.members, [&member](const RemoteId& each) { return each.rank == member.rank; });
         break;
-    case GroupChange::dissolve:
-        changed = own.members.size();
-        break;
+    case GroupChange::dissolve: changed = own.members.size(); break;
     }
     const bool is_end = change.kind == GroupChange::dissolve;
     if (own.part != nullptr && (changed != 0 || is_end)) {
         own.stale.push_back(std::exchange(own.part, nullptr));
         ++own.version;
     }
-    const auto unused = std::partition(
-        own.stale.begin(), own.stale.end(),
-        [is_end](const GroupPartOwner& part) { return !is_end && part.use_count() > 1; });
+    const auto unused =
+        std::partition(own.stale.begin(), own.stale.end(), [is_end](const GroupPartOwner& part) {
+            return !is_end && part.use_count() > 1;
+        });
     UnusedParts taken(std::make_move_iterator(unused), std::make_move_iterator(own.stale.end()));
     own.stale.erase(unused, own.stale.end());
     if (is_end) {

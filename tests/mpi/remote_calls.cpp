@@ -71,7 +71,8 @@ Task<> work(Rank dies) {
     co_await cells.step<&Cell::add>(2L);
     require(co_await cells.reduce<&Cell::add>(std::plus<long>(), 0L) == 3L * size, "a group");
     const auto members = co_await cells.members();
-    require(co_await members.back().call<&Cell::ask>(members.front()) == 6, "a call in a call");
+    require(co_await members[members.size() - 1].call<&Cell::ask>(members[0]) == 6,
+            "a call in a call");
     co_await corymb::finish([&all]() -> Task<> {
         for (int i = 0; i < 200; ++i) {
             for (const Rank to : all) {

@@ -100,8 +100,7 @@ using ResultRuns = std::vector<ResultRun<R>>;
 /// The results of some members, by operator.
 template <class Op, class R>
 struct PartialOf {
-    using Type =
-        std::conditional_t<takes_any_order<R, Op>(), std::optional<R>, ResultRuns<R>>;
+    using Type = std::conditional_t<takes_any_order<R, Op>(), std::optional<R>, ResultRuns<R>>;
 };
 template <class R>
 struct PartialOf<DropResults, R> {
@@ -131,9 +130,8 @@ void join(ResultRuns<R>& runs, ResultRuns<R>&& more, Op& op) {
     sorted.reserve(runs.size() + more.size());
     std::merge(std::make_move_iterator(runs.begin()), std::make_move_iterator(runs.end()),
                std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()),
-               std::back_inserter(sorted), [](const ResultRun<R>& a, const ResultRun<R>& b) {
-                   return a.first < b.first;
-               });
+               std::back_inserter(sorted),
+               [](const ResultRun<R>& a, const ResultRun<R>& b) { return a.first < b.first; });
     runs.clear();
     for (ResultRun<R>& run : sorted) {
         if (runs.empty() || runs.back().last != run.first) {
@@ -191,8 +189,7 @@ using Slot = std::optional<std::conditional_t<std::is_void_v<R>, bool, R>>;
 
 /// The members of this rank, whose results go to `results`.
 template <class T, class Call, class R, class... A>
-Task<> call_as_task(GroupMember member, const Call& call, Slot<R>& result,
-                    const A&... arguments) {
+Task<> call_as_task(GroupMember member, const Call& call, Slot<R>& result, const A&... arguments) {
     const ObjectUse use(remote_state_here(), member.id, typeid(T));
     T& object = *static_cast<T*>(use.object());
     if (call.predicate(std::as_const(object))) {

@@ -126,8 +126,8 @@ TEST(GroupMessages, AreOneForEachRankAndItsAnswer) {
             EXPECT_GE(of_step[rank], 1);
         }
         EXPECT_EQ(of_step[0], 2); // Answers of its branches: log2(4).
-        const auto of_sum = co_await messages(
-            counts, forget(group.reduce<&Pot::get>(std::plus<long>())));
+        const auto of_sum =
+            co_await messages(counts, forget(group.reduce<&Pot::get>(std::plus<long>())));
         EXPECT_EQ(sum_of(of_sum), 2 * (size - 1));
     });
 }
@@ -140,9 +140,9 @@ TEST(GroupMessages, AMaskedCallTakesNoMore) {
         };
         const auto masked = group.where(is_far);
         EXPECT_EQ(sum_of(co_await messages(counts, masked.step<&Pot::add>(1L))), 2 * (size - 1));
-        EXPECT_EQ(sum_of(co_await messages(
-                      counts, forget(masked.reduce<&Pot::get>(std::plus<long>())))),
-                  2 * (size - 1));
+        EXPECT_EQ(
+            sum_of(co_await messages(counts, forget(masked.reduce<&Pot::get>(std::plus<long>())))),
+            2 * (size - 1));
     });
 }
 
