@@ -24,6 +24,13 @@
 //     map_grow percentiles of a put (_50, _999) while the other rank puts 10^7 keys; `map_full`
 //              while it puts them again; `mutex_grow`, `mutex_full` for a std::unordered_map with a
 //              mutex between two threads
+//
+// With --groups those of groups with a member on each rank; the column of tasks has the ranks:
+//
+//     step     a step of all members, `step_cpu` its CPU time for one rank, `step64` a step of 64
+//              members on each rank
+//     loop     calls of all members one after the other, `loop_cpu` as above, `at_once` all begun
+//              together
 #include "../threads/case.hpp"
 #include "row.hpp"
 
@@ -172,16 +179,19 @@ void print_line(const Row& row) {
 
 int main(int argc, char** argv) {
     bool is_json = false;
-    bool is_shared = false;
+    std::string which;
     for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
         is_json = is_json || argument == "--json";
-        is_shared = is_shared || argument == "--shared";
-        if (argument != "--json" && argument != "--shared") {
-            std::fprintf(stderr, "usage: %s [--json] [--shared]\n", argv[0]);
+        if (argument == "--shared" || argument == "--groups") {
+            which = argument;
+        } else if (argument != "--json") {
+            std::fprintf(stderr, "usage: %s [--json] [--shared | --groups]\n", argv[0]);
             return 2;
         }
     }
-    const std::vector<Row> rows = is_shared ? shared_structures() : tasks_and_calls();
+    const std::vector<Row> rows = which == "--shared"   ? shared_structures()
+                                  : which == "--groups" ? group_steps()
+                                                        : tasks_and_calls();
     if (!is_json) {
         std::printf("%-10s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",
                     "bytes a task");
