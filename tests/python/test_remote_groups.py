@@ -55,6 +55,13 @@ def test_calls_of_all_members_are_as_of_one_after_the_other(ranks: list[int]) ->
         assert await members.reduce(max, "value") == 10 + max(values)
         odd = [value + 10 for value in values if value % 2]
         assert await members.gather("value", where=Counter.odd) == odd
+        assert await members.scan(operator.add, "text", ":") == [
+            "".join(f":{v + 10}" for v in values[: end + 1]) for end in values
+        ]
+        assert await members.scan(max, "value", where=Counter.odd) == odd
+        kept = await members.select(Counter.odd)
+        assert await kept.gather("value") == odd
+        assert await members.select(lambda member: False) == ProxyGroup([])
         members.map(lambda member, by: member.add(by), 5, where=lambda member: member.count > 11)
         await own.finish()
         expected = [v + 10 + (5 if v + 10 > 11 else 0) for v in values]
@@ -77,6 +84,10 @@ def test_a_member_that_fails_is_told_when_all_have_ended() -> None:
         assert await members.gather("value") == [100, 101, 102, 103]
         with pytest.raises(corymb.Error, match="no members"):
             await members.reduce(max, "value", where=lambda member: False)
+        with pytest.raises(ZeroDivisionError):
+            await members.scan(max, lambda member: 1 // (member.value() - 102))
+        with pytest.raises(TypeError):
+            await members.scan(operator.sub, "text", ":")
         with pytest.raises(corymb.Error, match="no members"):
             await ProxyGroup([]).reduce(max, "value")
         assert await ProxyGroup([]).gather("value") == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from corymb.errors import Error
@@ -103,6 +104,43 @@ class ProxyGroup(Generic[T]):
         """The results combined by op(left, right), which is associative, in the order of the
         members. Raises corymb.Error if no member was called."""
         return self._call(REDUCE, method, where, op, args, kwargs)
+
+    def scan(
+        self,
+        op: Callable[[Any, Any], Any],
+        method: str | Callable[..., Any],
+        *args: Any,
+        where: Callable[[T], bool] | None = None,
+        **kwargs: Any,
+    ) -> RemoteCall[list[Any]]:
+        """For each member the results up to it combined by op(left, right), in the order of the
+        members."""
+        results = self._call(GATHER, method, where, None, args, kwargs)
+        return self._made_of(results, lambda values: list(accumulate(values, op)))
+
+    def select(self, where: Callable[[T], bool]) -> RemoteCall[ProxyGroup[T]]:
+        """A group of those members for which where(member) holds now. Calls of it reach no rank
+        that has none of them."""
+
+        def chosen(holds: list[Any]) -> ProxyGroup[T]:
+            return ProxyGroup([each for each, is_in in zip(self, holds, strict=True) if is_in])
+
+        return self._made_of(self._call(GATHER, where, None, None, (), {}), chosen)
+
+    def _made_of(self, call: RemoteCall[Any], make: Callable[[Any], Any]) -> RemoteCall[Any]:
+        result: RemoteCall[Any] = RemoteCall(self._own())
+
+        def finish(ended: RemoteCall[Any]) -> None:
+            try:
+                if ended.error is not None:
+                    raise ended.error
+                result.settle(make(ended.value), None)
+            except Exception as error:
+                result.settle(None, error)
+
+        result.consist_of([call])
+        call.then(finish)
+        return result
 
     def _own(self) -> RemoteRank:
         from corymb.remote.rank import here
