@@ -2,7 +2,7 @@
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
 .PHONY: demo check test long build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
-	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap ablation papers format clean help
+	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap mpi-calls ablation papers format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -52,6 +52,9 @@ mpi-osu: ## OSU's benchmarks as mpi4py has them with corymb and without, on thre
 
 mpi-loops: ## Loops as in OSU's benchmarks, three MPI libraries and mpi4py, with corymb and without
 	@tools/mpi_pairs.sh loops
+
+mpi-calls: ## Calls between two ranks beside calls made of messages of three MPI libraries
+	@tools/mpi_pairs.sh calls
 
 mpi-overlap: ## How much of a collective over nodes computing hides, with corymb and without, as root
 	@tools/mpi_pairs.sh overlap

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs bench/mpi/NAME.py (applications, imb, osu, loops, conformance, suite, overlap): unmodified
-# MPI programs with corymb's collectives and without. Makes what it needs; arguments after the name
-# go to it.
+# MPI programs with corymb's collectives and without. Its `calls` has calls made of messages beside
+# those of corymb. Makes what it needs; arguments after the name go to it.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
-name=${1:?applications, imb, osu, loops, conformance, suite or overlap}
+name=${1:?applications, imb, osu, loops, conformance, suite, overlap or calls}
 shift
 prepare_build_folder
 "$root/tools/setup.sh" build
@@ -16,7 +16,8 @@ step configure-mpi "configuring the MPI adapters" \
     cmake --preset dev \
     -DCORYMB_MPICC="$peers/mpich/bin/mpicc;$peers/openmpi/bin/mpicc;$peers/mpich/bin/mpicc_abi"
 step build-mpi "building the MPI adapters" \
-    cmake --build build/dev --target corymb-mpi-mpich corymb-mpi-openmpi corymb-mpi-standard
+    cmake --build build/dev --target corymb-mpi-mpich corymb-mpi-openmpi corymb-mpi-standard \
+    corymb-bench-calls
 "$venv/bin/python" -c 'import corymb' 2>/dev/null || "$root/tools/install_python.sh" --as-dev
 trap - INT TERM
 exec "$venv/bin/python" "$root/bench/mpi/$name.py" "$@"

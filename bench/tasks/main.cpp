@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// corymb-bench-tasks: what tasks cost on one thread, and calls between two. Prints a table, or one
+// corymb-bench-tasks: what tasks cost on one thread. Prints a table, or one
 // JSON object a line with --json.
 //
 //     turn     a task gives the others their turn (yield), among so many tasks
@@ -8,11 +8,6 @@
 //     suspend  a task is spawned and waits; then all are woken: time and memory of each
 //     stack    a task with a stack of its own is spawned, runs and ends; `stack turn` such tasks
 //              give others their turn (only if there was Boost.Context)
-//     lines    a round trip over two plain lines, the floor of those below
-//     call     an empty function, `call64` one that takes and gives 64 bytes, `method` one of an
-//              object, `task` one that runs as a task; `own` and `own_method` call the rank itself,
-//              `exclusive` a method that excludes others there
-//     post     one of many in a row that nobody answers, `tell` one that is acknowledged
 //
 // With --shared those of shared structures on two ranks, for one element, key or item:
 //
@@ -31,7 +26,6 @@
 //              members on each rank
 //     loop     calls of all members one after the other, `loop_cpu` as above, `at_once` all begun
 //              together
-#include "../threads/case.hpp"
 #include "row.hpp"
 
 #include <corymb/scheduler.hpp>
@@ -137,7 +131,7 @@ Row suspended(std::size_t tasks) {
     return {"suspend", tasks, quartiles(ns), bytes};
 }
 
-std::vector<Row> tasks_and_calls() {
+std::vector<Row> tasks() {
     std::vector<Row> rows;
     for (const std::size_t tasks : {1U, 9U, 99U, 999U, 9'999U}) {
         rows.push_back(turns(tasks));
@@ -151,12 +145,6 @@ std::vector<Row> tasks_and_calls() {
     const auto of_stacks = stacks();
     rows.insert(rows.end(), of_stacks.begin(), of_stacks.end());
 #endif
-    if (allowed_cpus().size() < 2) { // Plain lines wait for each other awake.
-        std::fprintf(stderr, "corymb-bench-tasks: calls are timed where there are two CPUs\n");
-    } else {
-        const auto of_calls = calls();
-        rows.insert(rows.end(), of_calls.begin(), of_calls.end());
-    }
     return rows;
 }
 
@@ -191,7 +179,7 @@ int main(int argc, char** argv) {
     }
     const std::vector<Row> rows = which == "--shared"   ? shared_structures()
                                   : which == "--groups" ? group_steps()
-                                                        : tasks_and_calls();
+                                                        : tasks();
     if (!is_json) {
         std::printf("%-10s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",
                     "bytes a task");

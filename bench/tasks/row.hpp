@@ -25,8 +25,6 @@ struct Row {
 
 /// Shared arrays, maps and queues of two ranks.
 [[nodiscard]] std::vector<Row> shared_structures();
-/// Calls between two ranks, beside two plain lines between the same threads, in turns.
-[[nodiscard]] std::vector<Row> calls();
 /// Steps of groups of 2 to 16 ranks, beside loops of calls.
 [[nodiscard]] std::vector<Row> group_steps();
 

@@ -16,6 +16,7 @@ from conftest import SMELT, Command, stdout_json
 from limits import LIMIT_S
 
 import corymb
+from corymb.command import bench_calls
 
 PLAN_KEYS = {
     "op", "root", "unit", "predicted", "lower_bound", "bound_kind", "algorithm", "portfolio",
@@ -139,6 +140,32 @@ def test_sim_multicast(corymb_call: Command, tmp_path: Path) -> None:
     assert "simulated" in page.read_text()
     assert corymb_call("sim", "multicast", "--machine", SMELT, "--members", "20").returncode == 2
     assert corymb_call("sim", "plan.json", "--members", "2").returncode == 2
+
+
+def test_bench_calls(corymb_call: Command) -> None:
+    done = corymb_call("bench", "calls", "--seconds", "0.5", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    report = stdout_json(done)
+    assert report["schema"] == "corymb-bench-calls/1"
+    names = {(row["op"], row["contestant"]) for row in report["rows"]}
+    assert {
+        ("empty", "two plain lines"),
+        ("empty", "corymb task"),
+        ("bytes64", "corymb call"),
+        ("own", "corymb exclusive method"),
+        ("one_way", "rings of items by hand"),
+        ("work_50", "corymb group step"),
+        ("work_90", "queue with a mutex"),
+    } <= names
+    assert all(row["q25"] <= row["median_ns"] <= row["q75"] for row in report["rows"])
+    compared = sum(
+        row["family"] == "peer" and row["op"] in bench_calls.OWN for row in report["rows"]
+    )
+    assert sum(len(lines) for lines in report["verdict"].values()) == compared
+    for option, value in (("--threads", "2"), ("--bytes", "8")):
+        refused = corymb_call("bench", "calls", option, value)
+        assert refused.returncode == 2
+        assert option in refused.stderr
 
 
 def test_bench_messages(corymb_call: Command) -> None:

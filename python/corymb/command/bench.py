@@ -12,6 +12,7 @@ from rich.table import Table
 
 import corymb
 from corymb.command import (
+    bench_calls,
     bench_messages,
     bench_multicast,
     bench_prediction,
@@ -30,6 +31,7 @@ EXAMPLES = (
     "corymb bench barrier,broadcast,allreduce --threads 2,4,8 --seconds 60 --json bench.json | "
     "corymb bench allreduce --threads 2 --bytes 8,65536 | "
     "corymb bench multicast --threads 2,8 | corymb bench messages --seconds 20 | "
+    "corymb bench calls --seconds 20 | "
     "corymb bench prediction --seconds 30 | "
     "corymb bench waiting --seconds 600 --json waiting.json | "
     "corymb bench waiting --only 'op=alltoall ranks=16,32 kind=threads'"
@@ -43,8 +45,8 @@ def command(
         str,
         typer.Argument(
             metavar="OP[,OP]",
-            help="barrier, broadcast, reduce, allreduce; or multicast, messages, prediction or "
-            "waiting.",
+            help="barrier, broadcast, reduce, allreduce; or multicast, messages, calls, "
+            "prediction or waiting.",
         ),
     ],
     threads: Annotated[
@@ -88,7 +90,7 @@ def command(
         bench_waiting.command(only, longest, 1 if seed is None else seed, json)
         return
     _refuse(ops, {"--only": only, "--seed": seed})
-    if ops in {"multicast", "messages", "prediction"}:
+    if ops in {"multicast", "messages", "calls", "prediction"}:
         _other_bench(ops, lists, threads, sizes, SECONDS if seconds is None else seconds, json)
         return
     request = _request(ops, threads, SECONDS if seconds is None else seconds, sizes, lists, pin)
@@ -152,6 +154,8 @@ def _other_bench(
     _refuse(name, unused)
     if name == "messages":
         bench_messages.command(numbers(sizes, "--bytes", 8, 256), seconds, json)
+    elif name == "calls":
+        bench_calls.command(seconds, json)
     elif name == "prediction":
         bench_prediction.command(seconds, json)
     else:
