@@ -26,6 +26,9 @@
 //              members on each rank
 //     loop     calls of all members one after the other, `loop_cpu` as above, `at_once` all begun
 //              together
+//
+// With --memory what 1 GiB that eight processes read takes, in bytes of all: `one` shared array, and
+// `copies`, one in each (9 GiB in all). The time is that of reading an element.
 #include "row.hpp"
 
 #include <corymb/scheduler.hpp>
@@ -170,19 +173,20 @@ int main(int argc, char** argv) {
     std::string which;
     for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
         is_json = is_json || argument == "--json";
-        if (argument == "--shared" || argument == "--groups") {
+        if (argument == "--shared" || argument == "--groups" || argument == "--memory") {
             which = argument;
         } else if (argument != "--json") {
-            std::fprintf(stderr, "usage: %s [--json] [--shared | --groups]\n", argv[0]);
+            std::fprintf(stderr, "usage: %s [--json] [--shared | --groups | --memory]\n", argv[0]);
             return 2;
         }
     }
     const std::vector<Row> rows = which == "--shared"   ? shared_structures()
                                   : which == "--groups" ? group_steps()
+                                  : which == "--memory" ? memory()
                                                         : tasks();
     if (!is_json) {
         std::printf("%-10s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",
-                    "bytes a task");
+                    "bytes");
     }
     for (const Row& row : rows) {
         is_json ? print_json(row) : print_line(row);

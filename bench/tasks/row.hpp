@@ -25,6 +25,8 @@ struct Row {
 
 /// Shared arrays, maps and queues of two ranks.
 [[nodiscard]] std::vector<Row> shared_structures();
+/// Data of 1 GiB that eight processes read: nanoseconds an element, bytes of all.
+[[nodiscard]] std::vector<Row> memory();
 /// Steps of groups of 2 to 16 ranks, beside loops of calls.
 [[nodiscard]] std::vector<Row> group_steps();
 

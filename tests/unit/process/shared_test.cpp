@@ -2,6 +2,7 @@
 // Shared structures of several processes, and of such that are killed.
 #include "children.hpp"
 
+#include <corymb/distributed.hpp>
 #include <corymb/error.hpp>
 #include <corymb/rank_barrier.hpp>
 #include <corymb/remote.hpp>
@@ -10,11 +11,14 @@
 #include <corymb/this_task.hpp>
 #include <corymb/work_queue.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <fstream>
 #include <functional>
 #include <gtest/gtest.h>
 #include <optional>
 #include <signal.h>
+#include <string>
 #include <sys/stat.h>
 #include <vector>
 
@@ -72,6 +76,43 @@ TEST(SharedProcesses, TouchOneArray) {
             co_await array.thaw();
         });
     }
+}
+
+/// This process's part of the shared memory that it maps, in bytes; a page of several counts once.
+double share_of_memory() {
+    std::ifstream file("/proc/self/smaps_rollup");
+    for (std::string word; file >> word;) {
+        if (double kib = 0; word == "Pss_Shmem:" && file >> kib) {
+            return kib * 1024;
+        }
+    }
+    throw Error(Errc::io, "/proc/self/smaps_rollup has no Pss_Shmem");
+}
+
+TEST(SharedProcesses, WhatAllReadIsThereOnce) {
+    among_processes(4, [](Rank rank) -> Task<> {
+        constexpr std::size_t count = std::size_t{4} << 20U;
+        Distributed<double> taken("taken", 0.0);
+        RankBarrier barrier("read");
+        const double before = share_of_memory();
+        co_await barrier.arrive();
+        auto array = co_await SharedArray<double>::make("array", count);
+        std::ranges::fill(array.local(), 1.0);
+        co_await array.freeze();
+        double sum = 0;
+        for (std::size_t index = 0; index < count; ++index) {
+            sum += co_await array.get(index);
+        }
+        require(sum == static_cast<double>(count), "all is read");
+        co_await barrier.arrive();
+        co_await taken.on(0).call([](double& all, double own) { all += own; },
+                                  share_of_memory() - before);
+        co_await barrier.arrive();
+        if (rank == 0) {
+            const double bytes = static_cast<double>(count) * sizeof(double);
+            require(*taken > 0.99 * bytes && *taken < 1.05 * bytes, "there is one copy");
+        }
+    });
 }
 
 TEST(SharedProcesses, WhatAKilledRankOwnedIsGivenBack) {
