@@ -51,7 +51,7 @@ struct MethodOn {
         return (object.*Method)(std::forward<A>(arguments)...);
     }
 };
-/// In place of a function: gives the name of the member.
+/// In place of a function: gives the name of the member, which its rank knows.
 struct NameOf {};
 
 // What becomes of results: dropped, one behind the other, or combined by an operator.
@@ -184,55 +184,121 @@ std::optional<R> whole_of(ResultRuns<R>&& runs) {
     return runs.empty() ? std::nullopt : std::move(runs.front().value);
 }
 
+/// The result of one member; none if it was not called.
 template <class R>
 using Slot = std::optional<std::conditional_t<std::is_void_v<R>, bool, R>>;
 
-/// The members of this rank, whose results go to `results`.
-template <class T, class Call, class R, class... A>
-Task<> call_as_task(GroupMember member, const Call& call, Slot<R>& result, const A&... arguments) {
-    const ObjectUse use(remote_state_here(), member.id, typeid(T));
-    T& object = *static_cast<T*>(use.object());
+template <class R, class T, class Call, class... A>
+Slot<R> call_at_once(T& object, const Call& call, const A&... arguments) {
+    if (!call.predicate(std::as_const(object))) {
+        return std::nullopt;
+    }
+    auto f = call.f; // A member never sees what another one has done to the function's state.
+    if constexpr (std::is_same_v<decltype(f), NameOf>) {
+        return RemoteId();
+    } else if constexpr (std::is_void_v<R>) {
+        f(object, arguments...);
+        return true;
+    } else {
+        return Slot<R>(std::in_place, f(object, arguments...));
+    }
+}
+template <class R, class T, class Call, class... A>
+Task<Slot<R>> call_as_task(T& object, Call call, A... arguments) {
+    Slot<R> result;
     if (call.predicate(std::as_const(object))) {
-        auto f = call.f;
         if constexpr (std::is_void_v<R>) {
-            co_await f(object, arguments...);
+            co_await call.f(object, std::as_const(arguments)...);
+            result = true;
         } else {
-            result.emplace(co_await f(object, arguments...));
+            result.emplace(co_await call.f(object, std::as_const(arguments)...));
         }
     }
+    co_return result;
 }
+/// What runs on a member's object, in a call of it.
+template <class T, class Call, class... A>
+struct MemberFunction {
+    using Of = ResultOfMember<decltype(Call::f), T, A...>;
+    using R = typename Of::Type;
+    using Returned = std::conditional_t<Of::is_of_task, Task<Slot<R>>, Slot<R>>;
+    Call call;
+    Returned operator()(T& object, A... arguments) const {
+        if constexpr (Of::is_of_task) {
+            return call_as_task<R, T, Call, A...>(object, call, std::move(arguments)...);
+        } else {
+            return call_at_once<R>(object, call, arguments...);
+        }
+    }
+};
+
+template <class F>
+inline constexpr ObjectAccess access_of_member{CallRule::exclusive, true, 1};
+template <class T, auto Method>
+inline constexpr ObjectAccess access_of_member<MethodOn<T, Method>> = access_of<Method>();
+template <>
+inline constexpr ObjectAccess access_of_member<NameOf>{CallRule::shared, true, 1};
+/// Whether a call may have to wait for others of its object.
+template <class T, class F>
+inline constexpr bool takes_turns = access_of_member<F>.rule != CallRule::interleaved &&
+                                    (is_exclusive<T> || !access_of_member<F>.is_only_if_exclusive);
+
+template <class T, class F>
+struct GroupMemberWay {
+    using Head = CalledObject;
+    static FunctionOnObjectRun<T> prepare(RemoteState& here, const CalledObject& of) {
+        return {ObjectUse(here, of.id, typeid(T), access_of_member<F>), of.id};
+    }
+};
+/// As a call of the object: it waits for its turn, or for an object that is not there yet.
 template <class T, class Call, class R, class... A>
-void call_at_once(const GroupMember& member, const Call& call, Slot<R>& result,
-                  const A&... arguments) {
-    const ObjectUse use(remote_state_here(), member.id, typeid(T));
-    T& object = *static_cast<T*>(use.object());
-    if (call.predicate(std::as_const(object))) {
-        auto f = call.f;
-        if constexpr (std::is_same_v<decltype(f), NameOf>) {
-            result = member.id;
-        } else if constexpr (std::is_void_v<R>) {
-            f(object, arguments...);
-        } else {
-            result.emplace(f(object, arguments...));
-        }
+Task<> call_in_turn(GroupMember member, const Call& call, Slot<R>& result, const A&... arguments) {
+    using F = decltype(Call::f);
+    using Function = MemberFunction<T, Call, A...>;
+    using What = RemoteCall<GroupMemberWay<T, F>, Function, A...>;
+    Slot<R> one = co_await CallAwait<What>(
+        member.id.rank, What(CalledObject{member.id}, Function{call}, arguments...));
+    if (one.has_value()) {
+        result.emplace(std::move(*one));
     }
 }
+/// Whether the object is there, and was called.
+template <class T, class Call, class R, class... A>
+bool call_here(const GroupMember& member, const Call& call, Slot<R>& result,
+               std::vector<std::exception_ptr>& thrown, const A&... arguments) {
+    std::optional<ObjectUse> use;
+    try {
+        use.emplace(remote_state_here(), member.id, typeid(T));
+    } catch (const Error&) { // `call_in_turn` waits for it, or says why not.
+        return false;
+    }
+    try {
+        const OutsideOfTasks here(running_strand());
+        Slot<R> one = call_at_once<R>(*static_cast<T*>(use->object()), call, arguments...);
+        if (one.has_value()) {
+            result.emplace(std::move(*one));
+        }
+    } catch (...) {
+        thrown.push_back(std::current_exception());
+    }
+    return true;
+}
+/// The members of this rank, whose results go to `results`.
 template <class T, class Call, class R, class... A>
 Task<> call_members(const GroupPart& part, const Call& call, std::vector<Slot<R>>& results,
                     const A&... arguments) {
+    using F = decltype(Call::f);
     std::vector<std::exception_ptr> thrown;
     for (std::size_t i = 0; i < part.members.size(); ++i) {
-        if constexpr (ResultOfMember<decltype(call.f), T, A...>::is_of_task) {
-            spawn(call_as_task<T, Call, R, A...>(part.members[i], call, results[i], arguments...));
-        } else {
-            try {
-                call_at_once<T, Call, R, A...>(part.members[i], call, results[i], arguments...);
-            } catch (...) {
-                thrown.push_back(std::current_exception());
-            }
-            if (is_pause_due()) {
-                co_await this_task::yield();
-            }
+        bool is_called = false;
+        if constexpr (!ResultOfMember<F, T, A...>::is_of_task && !takes_turns<T, F>) {
+            is_called = call_here<T, Call, R, A...>(part.members[i], call, results[i], thrown,
+                                                    arguments...);
+        }
+        if (!is_called) {
+            spawn(call_in_turn<T, Call, R, A...>(part.members[i], call, results[i], arguments...));
+        } else if (is_pause_due()) {
+            co_await this_task::yield();
         }
     }
     if (!thrown.empty()) {
@@ -280,6 +346,9 @@ Task<Partial<T, Call, A...>> call_part(GroupPartOwner part, Call call, A... argu
     });
     Result all{};
     for (std::size_t i = 0; i < own.size(); ++i) {
+        if constexpr (std::is_same_v<decltype(Call::f), NameOf>) {
+            own[i] = own[i].has_value() ? std::optional(part->members[i].id) : std::nullopt;
+        }
         join_one(all, part->members[i].index, std::move(own[i]), call.op);
     }
     for (std::size_t i = behind.size(); i-- > 0;) { // The nearest first.

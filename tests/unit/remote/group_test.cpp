@@ -270,6 +270,61 @@ TEST(Group, MembersCallTheirOwnGroupBackInItsCall) {
     });
 }
 
+/// Its calls exclude each other.
+class Ledger {
+public:
+    static constexpr bool is_exclusive = true;
+    Task<> book() {
+        EXPECT_FALSE(is_open_);
+        is_open_ = true;
+        co_await this_task::yield();
+        co_await at((here() + 1) % ranks(), [] {});
+        is_open_ = false;
+        ++booked_;
+    }
+    void note() {
+        EXPECT_FALSE(is_open_);
+        ++booked_;
+    }
+    [[nodiscard]] int booked() const {
+        EXPECT_FALSE(is_open_);
+        return booked_;
+    }
+    Task<> ask(ObjectGroup<Ledger> own) { co_await own.step<&Ledger::note>(); }
+
+private:
+    bool is_open_ = false;
+    int booked_ = 0;
+};
+
+TEST(Group, CallsOfItExcludeOthersAsCallsOfItsMembersDo) {
+    among(3, [](Rank) -> Task<> {
+        const auto group = co_await create_group<Ledger>(all_ranks());
+        const auto members = co_await group.members();
+        co_await finish([&] {
+            for (int i = 0; i < 5; ++i) {
+                group.map<&Ledger::book>();
+                group.map<&Ledger::note>();
+                spawn(group.where([](const Ledger& one) { return one.booked() >= 0; })
+                          .step<&Ledger::book>());
+            }
+            for (const Remote<Ledger>& member : members) {
+                spawn([](Remote<Ledger> one) -> Task<> {
+                    co_await one.call<&Ledger::book>();
+                }(member));
+            }
+        });
+        EXPECT_EQ(co_await group.gather<&Ledger::booked>(), std::vector<int>(3, 16));
+        std::optional<Errc> code;
+        try { // It would wait for itself.
+            co_await members[1].call<&Ledger::ask>(group);
+        } catch (const Error& error) {
+            code = error.code();
+        }
+        EXPECT_EQ(code, Errc::deadlock);
+    });
+}
+
 TEST(Group, FailuresOfMembersComeBack) {
     among(4, [](Rank) -> Task<> {
         const auto group = co_await create_group<Cell>(all_ranks(), 0L);
