@@ -27,8 +27,8 @@
 //     loop     calls of all members one after the other, `loop_cpu` as above, `at_once` all begun
 //              together
 //
-// With --memory what 1 GiB that eight processes read takes, in bytes of all: `one` shared array, and
-// `copies`, one in each (9 GiB in all). The time is that of reading an element.
+// With --memory what 1 GiB that eight processes read takes, in bytes of all: `one` shared array,
+// and `copies`, one in each (9 GiB in all). The time is that of reading an element.
 #include "row.hpp"
 
 #include <corymb/scheduler.hpp>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/graph_lines.hpp"
 
+#include "partition/collective.hpp"
 #include "partition/tuning.hpp"
 
 #include <corymb/operators.hpp>
@@ -18,23 +19,51 @@ namespace corymb::partition {
 
 namespace {
 
-[[noreturn]] void fail(const std::filesystem::path& path, const std::string& reason) {
-    throw Error(Errc::io, "cannot read " + path.string() + ": " + reason);
+constexpr std::uint64_t no_fault = std::numeric_limits<std::uint64_t>::max();
+
+std::string text_of(const std::filesystem::path& path, const std::string& reason) {
+    return "cannot read " + path.string() + ": " + reason;
+}
+
+/// Collective. Throws on all ranks what the rank with the least `offset` says, if one has a fault.
+template <class Say>
+void throw_first(Team& team, std::uint64_t offset, const Say& say) {
+    struct First {
+        std::uint64_t offset;
+        Rank rank;
+    };
+    const First mine{offset, team.rank()};
+    std::vector<First> all(static_cast<std::size_t>(team.size()));
+    team.allgather(std::span(&mine, 1), all);
+    const First first = *std::min_element(
+        all.begin(), all.end(), [](const First& a, const First& b) { return a.offset < b.offset; });
+    if (first.offset == no_fault) {
+        return;
+    }
+    std::string text = team.rank() == first.rank ? say() : "";
+    text.resize(team.broadcast(text.size(), first.rank));
+    team.broadcast(text, first.rank);
+    throw AgreedError(Errc::io, text);
 }
 
 } // namespace
 
-TextFile::TextFile(std::filesystem::path path)
+TextFile::TextFile(Team& team, std::filesystem::path path)
     : path_(std::move(path)), descriptor_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
+    const std::string reason = look();
+    throw_first(team, reason.empty() ? no_fault : 0, [&] { return text_of(path_, reason); });
+}
+
+std::string TextFile::look() {
     struct stat about{};
     if (descriptor_.number() < 0 || ::fstat(descriptor_.number(), &about) != 0) {
-        fail(path_, std::strerror(errno));
+        return std::strerror(errno);
     }
     if (!S_ISREG(about.st_mode)) {
-        fail(path_,
-             "it is no regular file, so that ranks cannot read it in parts; write it to one");
+        return "it is no regular file, so that ranks cannot read it in parts; write it to one";
     }
     size_ = static_cast<std::uint64_t>(about.st_size);
+    return "";
 }
 
 std::size_t TextFile::read(std::uint64_t offset, char* to, std::size_t count) const {
@@ -43,7 +72,7 @@ std::size_t TextFile::read(std::uint64_t offset, char* to, std::size_t count) co
         const ssize_t got = ::pread(descriptor_.number(), to + done, count - done,
                                     static_cast<off_t>(offset + done));
         if (got < 0 && errno != EINTR) {
-            fail(path_, std::strerror(errno));
+            throw Error(Errc::io, text_of(path_, std::strerror(errno)));
         }
         if (got == 0) {
             break;
@@ -63,26 +92,9 @@ std::uint64_t TextFile::line_at(std::uint64_t offset) const {
 }
 
 void TextFile::agree(Team& team, const std::optional<Fault>& fault) const {
-    constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
-    struct First {
-        std::uint64_t offset;
-        Rank rank;
-    };
-    const First mine{fault ? fault->offset : none, team.rank()};
-    std::vector<First> all(static_cast<std::size_t>(team.size()));
-    team.allgather(std::span(&mine, 1), all);
-    const First first = *std::min_element(
-        all.begin(), all.end(), [](const First& a, const First& b) { return a.offset < b.offset; });
-    if (first.offset == none) {
-        return;
-    }
-    std::string text;
-    if (team.rank() == first.rank) {
-        text = path_.string() + ":" + std::to_string(line_at(fault->offset)) + ": " + fault->text;
-    }
-    text.resize(team.broadcast(text.size(), first.rank));
-    team.broadcast(text, first.rank);
-    throw Error(Errc::io, text);
+    throw_first(team, fault ? fault->offset : no_fault, [&] {
+        return path_.string() + ":" + std::to_string(line_at(fault->offset)) + ": " + fault->text;
+    });
 }
 
 Lines::Lines(const TextFile& file, std::uint64_t begin, std::uint64_t end)

@@ -26,8 +26,8 @@ struct Fault {
 /// A text file that is read by byte ranges.
 class TextFile {
 public:
-    /// Throws Errc::io.
-    explicit TextFile(std::filesystem::path path);
+    /// Collective. Throws Errc::io on all ranks if one of them cannot open it.
+    TextFile(Team& team, std::filesystem::path path);
     [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
     /// As much of it as there is from `offset` on, at most `count` bytes. Throws Errc::io.
     std::size_t read(std::uint64_t offset, char* to, std::size_t count) const;
@@ -35,6 +35,8 @@ public:
     void agree(Team& team, const std::optional<Fault>& fault) const;
 
 private:
+    /// Right after the file was opened: what is in the way, or "".
+    [[nodiscard]] std::string look();
     [[nodiscard]] std::uint64_t line_at(std::uint64_t offset) const;
 
     std::filesystem::path path_;

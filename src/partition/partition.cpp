@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "partition/clusters.hpp"
+#include "partition/collective.hpp"
 #include "partition/refine.hpp"
 #include "partition/small_graph.hpp"
 #include "partition/tuning.hpp"
@@ -81,10 +82,7 @@ std::vector<std::uint32_t> project(Team& team, const Coarsened& level,
         [](const std::vector<Vertex>&) {});
 }
 
-} // namespace
-
-Partition partition_graph(Team& team, const SharedGraph& graph, const PartitionOptions& options) {
-    check(options);
+Partition divided(Team& team, const SharedGraph& graph, const PartitionOptions& options) {
     Partition result;
     PartitionReport& report = result.report;
     report.limit = limit_of(graph.total_weight(), options);
@@ -99,7 +97,7 @@ Partition partition_graph(Team& team, const SharedGraph& graph, const PartitionO
     parts.weights.resize(static_cast<std::size_t>(options.parts));
     parts.of =
         partition::divide_coarsest(team, coarsest, options.parts, report.limit, options.seed);
-    const std::int64_t divided = now_ns();
+    const std::int64_t coarsest_done = now_ns();
     for (;;) {
         const SharedGraph& finest = levels.empty() ? graph : levels.back().graph;
         parts.of.resize(std::size_t{finest.own()} + finest.ghosts());
@@ -115,10 +113,17 @@ Partition partition_graph(Team& team, const SharedGraph& graph, const PartitionO
     report.cut = parts.cut;
     report.heaviest = *std::max_element(parts.weights.begin(), parts.weights.end());
     report.coarsen_s = static_cast<double>(coarsened - begin) * 1e-9;
-    report.divide_s = static_cast<double>(divided - coarsened) * 1e-9;
-    report.refine_s = static_cast<double>(now_ns() - divided) * 1e-9;
+    report.divide_s = static_cast<double>(coarsest_done - coarsened) * 1e-9;
+    report.refine_s = static_cast<double>(now_ns() - coarsest_done) * 1e-9;
     result.parts = std::move(parts.of);
     return result;
+}
+
+} // namespace
+
+Partition partition_graph(Team& team, const SharedGraph& graph, const PartitionOptions& options) {
+    check(options);
+    return partition::collective(team, [&] { return divided(team, graph, options); });
 }
 
 } // namespace corymb

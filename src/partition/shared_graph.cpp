@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "partition/collective.hpp"
 #include "partition/flat_table.hpp"
 #include "partition/graph_builder.hpp"
 
@@ -105,7 +106,8 @@ SharedGraph GraphBuilder::finish(Team& team, WeightList vertex_weights) {
     std::array<double, 2> sums_of_all{};
     team.allreduce(sums, sums_of_all);
     if (std::max(sums_of_all[0], sums_of_all[1]) > partition::total_most) {
-        throw Error(Errc::unsupported, "the weights of a graph add up to at most 2^52");
+        throw partition::AgreedError(Errc::unsupported,
+                                     "the weights of a graph add up to at most 2^52");
     }
     const std::array<std::uint64_t, 2> mine{graph_.targets_.size(),
                                             static_cast<std::uint64_t>(weight)};
@@ -140,17 +142,20 @@ bool check_edges(Team& team, std::uint64_t vertices, std::span<const Edge> edges
     std::array<int, 5> any{};
     team.allreduce(mine, any, maximum());
     if (vertices >= std::numeric_limits<Vertex>::max()) {
-        throw Error(Errc::unsupported, "a graph has fewer than 2^32 - 1 vertices");
+        throw partition::AgreedError(Errc::unsupported, "a graph has fewer than 2^32 - 1 vertices");
     }
     if (any[0] != 0) {
-        throw Error(Errc::invalid_argument,
-                    "an edge names a vertex that is not among the " + std::to_string(vertices));
+        throw partition::AgreedError(Errc::invalid_argument,
+                                     "an edge names a vertex that is not among the " +
+                                         std::to_string(vertices));
     }
     if (any[1] != 0) {
-        throw Error(Errc::invalid_argument, "the weight of an edge is below 1 or above 2^40");
+        throw partition::AgreedError(Errc::invalid_argument,
+                                     "the weight of an edge is below 1 or above 2^40");
     }
     if ((any[2] != 0 && any[3] != 0) || any[4] != 0) {
-        throw Error(Errc::invalid_argument, "give one weight for each edge on all ranks, or none");
+        throw partition::AgreedError(Errc::invalid_argument,
+                                     "give one weight for each edge on all ranks, or none");
     }
     return any[2] != 0;
 }
@@ -206,10 +211,9 @@ void build_from(Team& team, detail::GraphBuilder& builder, std::span<const Edge>
         });
 }
 
-} // namespace
-
-SharedGraph SharedGraph::from_edges(Team& team, std::uint64_t vertices, std::span<const Edge> edges,
-                                    std::span<const Weight> weights) {
+/// SharedGraph::from_edges.
+SharedGraph built(Team& team, std::uint64_t vertices, std::span<const Edge> edges,
+                  std::span<const Weight> weights) {
     const bool has_weights = check_edges(team, vertices, edges, weights);
     const auto count = static_cast<Vertex>(vertices);
     detail::GraphBuilder builder(team, even_ranges(team, count, edges));
@@ -231,6 +235,13 @@ SharedGraph SharedGraph::from_edges(Team& team, std::uint64_t vertices, std::spa
         ones.push_back(1);
     }
     return builder.finish(team, std::move(ones));
+}
+
+} // namespace
+
+SharedGraph SharedGraph::from_edges(Team& team, std::uint64_t vertices, std::span<const Edge> edges,
+                                    std::span<const Weight> weights) {
+    return partition::collective(team, [&] { return built(team, vertices, edges, weights); });
 }
 
 } // namespace corymb

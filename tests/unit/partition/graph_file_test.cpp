@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files with graphs, read by any number of ranks.
 #include "graphs.hpp"
+#include "partition/collective.hpp"
 
 #include <corymb/error.hpp>
 
+#include <filesystem>
 #include <gtest/gtest.h>
-
+#include <new>
 #include <string>
 #include <vector>
 
@@ -214,6 +216,42 @@ TEST(GraphFileTest, WhatIsNoRegularFileIsRefused) {
             }
         });
     }
+}
+
+TEST(GraphFileTest, AFileThatOneRankLacksIsRefusedOnAllAndTheTeamGoesOn) {
+    const GraphFile file("2 1\n2\n1\n", ".graph");
+    threads(3, [&](Team& team) {
+        const std::filesystem::path lacking = "/nowhere/graph.metis";
+        try {
+            static_cast<void>(read_graph(team, team.rank() == 1 ? lacking : file.path()));
+            ADD_FAILURE();
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Errc::io);
+            EXPECT_NE(std::string(error.what()).find(lacking.string()), std::string::npos)
+                << error.what();
+        }
+        EXPECT_EQ(read_graph(team, file.path()).edges(), 1U);
+    });
+}
+
+TEST(CollectiveTest, WhatFailsOnOneRankEndsTheOthersAtOnce) {
+    threads(3, [&](Team& team) {
+        try {
+            partition::collective(team, [&] {
+                if (team.rank() == 1) {
+                    throw std::bad_alloc();
+                }
+                team.barrier();
+                return 0;
+            });
+            ADD_FAILURE();
+        } catch (const std::bad_alloc&) {
+            EXPECT_EQ(team.rank(), 1);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Errc::team_broken);
+            EXPECT_EQ(error.ranks(), std::vector<int>{1});
+        }
+    });
 }
 
 } // namespace
