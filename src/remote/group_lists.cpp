@@ -34,13 +34,22 @@ void require_member(const RemoteId& member) {
     }
 }
 
-/// By rank, those of `first` in front, then in the order in which the ranks come among the members.
-std::vector<GroupMember> by_rank(const std::vector<RemoteId>& members, Rank first) {
-    std::map<Rank, std::uint32_t> place{{first, 0}};
+/// On one node all ranks have the same.
+int node_of(std::span<const int> node_of_rank, Rank rank) {
+    return node_of_rank.empty() ? 0 : node_of_rank[static_cast<std::size_t>(rank)];
+}
+
+/// By node and rank, those of `first` in front, then as nodes and ranks come among the members.
+std::vector<GroupMember> in_tree_order(const std::vector<RemoteId>& members, Rank first,
+                                       std::span<const int> node_of_rank) {
+    std::map<int, std::size_t> place_of_node{{node_of(node_of_rank, first), 0}};
+    std::map<Rank, std::pair<std::size_t, std::size_t>> place{{first, {0, 0}}};
     std::vector<GroupMember> sorted;
     sorted.reserve(members.size());
     for (const RemoteId& member : members) {
-        place.try_emplace(member.rank, static_cast<std::uint32_t>(place.size()));
+        const auto node =
+            place_of_node.try_emplace(node_of(node_of_rank, member.rank), place_of_node.size());
+        place.try_emplace(member.rank, std::pair(node.first->second, place.size()));
         sorted.push_back({member, static_cast<std::uint32_t>(sorted.size())});
     }
     std::sort(sorted.begin(), sorted.end(), [&place](const GroupMember& a, const GroupMember& b) {
@@ -49,25 +58,49 @@ std::vector<GroupMember> by_rank(const std::vector<RemoteId>& members, Rank firs
     return sorted;
 }
 
-} // namespace
-
-GroupPart::GroupPart(const GroupListId& of, Rank own, std::span<const GroupMember> all) : list(of) {
-    std::vector<std::size_t> begins; // By rank, this one in front, and the end.
-    if (all.empty() || all.front().id.rank != own) {
-        begins.push_back(0);
-    }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        if (i == 0 || all[i].id.rank != all[i - 1].id.rank) {
+/// Where the parts of a row begin whose neighbours differ in `key`, and its end.
+template <class Key>
+std::vector<std::size_t> begins_of(std::size_t count, const Key& key) {
+    std::vector<std::size_t> begins;
+    for (std::size_t i = 0; i < count; ++i) {
+        if (i == 0 || key(i) != key(i - 1)) {
             begins.push_back(i);
         }
     }
-    begins.push_back(all.size());
-    for (std::size_t ranks = begins.size() - 1; ranks > 1; ranks /= 2) {
-        const std::size_t first = begins[ranks / 2];
-        const auto half = all.subspan(first, begins[ranks] - first);
-        branches.push_back({half.front().id.rank, {half.begin(), half.end()}, false});
-    }
-    const auto here = all.first(begins[1]);
+    begins.push_back(count);
+    return begins;
+}
+
+} // namespace
+
+GroupPart::GroupPart(const GroupListId& of, Rank own, std::span<const GroupMember> all,
+                     std::span<const int> node_of_rank)
+    : list(of) {
+    const auto rank_of = [all](std::size_t i) {
+        return all[i].id.rank;
+    };
+    const auto node_at = [&](std::size_t i) {
+        return node_of(node_of_rank, rank_of(i));
+    };
+    std::size_t end = all.size(); // The branches behind are made.
+    const auto branch_from = [&](std::size_t first) {
+        const auto half = all.subspan(first, end - first);
+        branches.push_back({rank_of(first), {half.begin(), half.end()}, false});
+        end = first;
+    };
+    // Nodes, then the ranks of this one. This rank is in front, also if it has no members.
+    const auto halve = [&](std::vector<std::size_t> begins, bool is_own_first) {
+        if (!is_own_first) {
+            begins.insert(begins.begin(), 0);
+        }
+        for (std::size_t parts = begins.size() - 1; parts > 1; parts /= 2) {
+            branch_from(begins[parts / 2]);
+        }
+    };
+    const bool is_own_node = !all.empty() && node_at(0) == node_of(node_of_rank, own);
+    halve(begins_of(end, node_at), is_own_node);
+    halve(begins_of(end, rank_of), !all.empty() && rank_of(0) == own);
+    const auto here = all.first(end);
     members.assign(here.begin(), here.end());
 }
 
@@ -95,8 +128,10 @@ std::vector<RemoteId> list_members(const GroupId& group) {
 GroupPartOwner part_at_home(const GroupId& group) {
     GroupLists::Own& own = own_group(group);
     if (own.part == nullptr) {
-        own.part = std::make_shared<GroupPart>(GroupListId{group, own.version}, group.home,
-                                               by_rank(own.members, group.home));
+        const auto nodes = remote_state_here().transport.node_of_rank();
+        own.part =
+            std::make_shared<GroupPart>(GroupListId{group, own.version}, group.home,
+                                        in_tree_order(own.members, group.home, nodes), nodes);
     }
     return own.part;
 }
@@ -143,7 +178,7 @@ GroupPartOwner part_here(const GroupListId& list, std::span<const GroupMember> m
     if (members.empty()) {
         refuse("the group of objects was dissolved while a call of it was under way");
     }
-    auto made = std::make_shared<GroupPart>(list, here(), members);
+    auto made = std::make_shared<GroupPart>(list, here(), members, own.transport.node_of_rank());
     own.groups.told.emplace(list, made);
     return made;
 }

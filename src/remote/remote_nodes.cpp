@@ -68,7 +68,7 @@ RemoteRank join_over_nodes(Carrier& carrier, const std::vector<int>& node_of_ran
     }
     auto far = std::make_unique<detail::FarLink>(carrier, rank, size, near, mail.capacity);
     return detail::RemoteRankAccess::make(
-        detail::Transport(std::move(near_boxes), std::move(near), size, std::move(far)),
+        detail::Transport(std::move(near_boxes), std::move(near), node_of_rank, std::move(far)),
         options.wait, group, true);
 }
 

@@ -13,11 +13,13 @@ Transport::Transport(Mailbox near) noexcept
     : near_(std::move(near)), near_bytes_(near_.message_bytes()), rank_(near_.rank()),
       size_(near_.size()) {}
 
-Transport::Transport(Mailbox near, std::vector<Rank> near_ranks, int size,
+Transport::Transport(Mailbox near, std::vector<Rank> near_ranks, std::vector<int> node_of_rank,
                      std::unique_ptr<FarLink> far)
     : near_(std::move(near)), near_bytes_(near_.message_bytes()),
-      rank_(near_ranks[static_cast<std::size_t>(near_.rank())]), size_(size), far_(std::move(far)),
-      near_ranks_(std::move(near_ranks)), near_of_(static_cast<std::size_t>(size), -1) {
+      rank_(near_ranks[static_cast<std::size_t>(near_.rank())]),
+      size_(static_cast<int>(node_of_rank.size())), far_(std::move(far)),
+      near_ranks_(std::move(near_ranks)), near_of_(node_of_rank.size(), -1),
+      node_of_rank_(std::move(node_of_rank)) {
     for (std::size_t number = 0; number < near_ranks_.size(); ++number) {
         near_of_[static_cast<std::size_t>(near_ranks_[number])] = static_cast<Rank>(number);
     }

@@ -25,8 +25,9 @@ class Transport {
 public:
     /// All ranks share the memory of the mailboxes.
     explicit Transport(Mailbox near) noexcept;
-    /// The members of the mailboxes are these of the `size` ranks, in order.
-    Transport(Mailbox near, std::vector<Rank> near_ranks, int size, std::unique_ptr<FarLink> far);
+    /// The members of the mailboxes are these ranks, in order.
+    Transport(Mailbox near, std::vector<Rank> near_ranks, std::vector<int> node_of_rank,
+              std::unique_ptr<FarLink> far);
 
     [[nodiscard]] Rank rank() const noexcept { return rank_; }
     [[nodiscard]] int size() const noexcept { return size_; }
@@ -80,6 +81,8 @@ public:
     /// What says that a rank has left, and why.
     [[nodiscard]] std::exception_ptr departure(Rank gone) const;
 
+    /// Empty: there is one node.
+    [[nodiscard]] std::span<const int> node_of_rank() const noexcept { return node_of_rank_; }
     /// Whether this rank and that one reach the memory of one group of mailboxes.
     [[nodiscard]] bool shares_memory(Rank with) const noexcept { return !is_far(with); }
     [[nodiscard]] const std::shared_ptr<MailboxShared>& near_group() noexcept {
@@ -112,6 +115,7 @@ private:
     // With several nodes:
     std::vector<Rank> near_ranks_; ///< By member of the mailboxes.
     std::vector<Rank> near_of_;    ///< By rank: its number among the mailboxes; -1: far.
+    std::vector<int> node_of_rank_;
 };
 
 } // namespace corymb::detail

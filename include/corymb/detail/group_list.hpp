@@ -46,8 +46,11 @@ struct GroupPart {
         std::vector<GroupMember> members;
         bool was_told = false; ///< Such a call was begun.
     };
-    /// `members` are ordered by rank, with those of `own` in front.
-    GroupPart(const GroupListId& of, Rank own, std::span<const GroupMember> members);
+    /// `members` are ordered by node and rank, with those of `own` in front. `node_of_rank` is
+    /// empty on one node. The tree is one over the nodes, and within each node one over its ranks:
+    /// a node gets one message.
+    GroupPart(const GroupListId& of, Rank own, std::span<const GroupMember> members,
+              std::span<const int> node_of_rank);
 
     GroupListId list;
     std::vector<GroupMember> members; ///< On this rank.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many messages calls of groups take. Each rank is a node, so that its carrier sees them all.
+// How many messages calls of groups take: a carrier counts those between nodes. If not said
+// otherwise, each rank is a node.
 #include "../cluster_team/switchboard.hpp"
 
 #include <corymb/object_group.hpp>
@@ -73,11 +74,10 @@ int sum_of(const std::vector<int>& counts) {
 }
 
 /// Rank 0 calls, the others serve.
-void with_counts(const std::function<Task<>(const Counts&)>& main) {
+void with_counts(const std::function<Task<>(const Counts&)>& main,
+                 const std::vector<int>& nodes = {0, 1, 2, 3}) {
     cluster_test::Switchboard board;
     Counts counts{};
-    std::vector<int> nodes(size);
-    std::iota(nodes.begin(), nodes.end(), 0);
     std::vector<std::jthread> threads;
     for (Rank rank = 0; rank < size; ++rank) {
         threads.emplace_back([&, rank] {
@@ -130,6 +130,19 @@ TEST(GroupMessages, AreOneForEachRankAndItsAnswer) {
             co_await messages(counts, forget(group.reduce<&Pot::get>(std::plus<long>())));
         EXPECT_EQ(sum_of(of_sum), 2 * (size - 1));
     });
+}
+
+TEST(GroupMessages, ANodeGetsOne) {
+    for (const std::vector<int>& nodes : {std::vector<int>{0, 1, 0, 1}, {1, 0, 0, 0}}) {
+        with_counts(
+            [](const Counts& counts) -> Task<> {
+                const auto group = co_await met_group(2);
+                const auto of_step = co_await messages(counts, group.step<&Pot::add>(1L));
+                EXPECT_EQ(sum_of(of_step), 2); // Those between nodes are counted alone.
+                EXPECT_EQ(of_step[0], 1);
+            },
+            nodes);
+    }
 }
 
 TEST(GroupMessages, AMaskedCallTakesNoMore) {

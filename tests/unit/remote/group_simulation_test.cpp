@@ -24,15 +24,16 @@ std::size_t at(Rank rank) {
 }
 
 /// What a rank and those behind it do, as the parts of the list say.
-void add_steps(Plan& plan, const detail::GroupPart& part, Rank own, Rank from) {
+void add_steps(Plan& plan, const detail::GroupPart& part, Rank own, Rank from,
+               const std::vector<int>& nodes) {
     std::vector<Step>& steps = plan.steps[at(own)];
     if (from >= 0) {
         steps.push_back({.kind = StepKind::wait, .peer = from});
     }
     for (const auto& branch : part.branches) {
         steps.push_back({.kind = StepKind::signal, .peer = branch.rank});
-        add_steps(plan, detail::GroupPart(part.list, branch.rank, branch.members), branch.rank,
-                  own);
+        add_steps(plan, detail::GroupPart(part.list, branch.rank, branch.members, nodes),
+                  branch.rank, own, nodes);
     }
     for (std::size_t i = part.branches.size(); i-- > 0;) {
         steps.push_back({.kind = StepKind::wait, .peer = part.branches[i].rank});
@@ -42,7 +43,8 @@ void add_steps(Plan& plan, const detail::GroupPart& part, Rank own, Rank from) {
     }
 }
 
-Plan group_step(Rank ranks) {
+/// `nodes`: of each rank, in blocks.
+Plan group_step(Rank ranks, const std::vector<int>& nodes = {}) {
     std::vector<detail::GroupMember> members(at(ranks));
     for (std::uint32_t i = 0; i < members.size(); ++i) {
         members[i] = {{.rank = static_cast<Rank>(i)}, i};
@@ -50,7 +52,7 @@ Plan group_step(Rank ranks) {
     Plan plan;
     plan.algorithm = "group step";
     plan.steps.resize(at(ranks));
-    add_steps(plan, detail::GroupPart({}, 0, members), 0, -1);
+    add_steps(plan, detail::GroupPart({}, 0, members, nodes), 0, -1, nodes);
     return plan;
 }
 
@@ -77,7 +79,12 @@ Cost cost_on_nodes(const std::string& machine, int nodes, int ranks_of_a_node) {
     cluster.kinds = {NodeKind::of_gallery(machine)};
     cluster.runs = {{.count = nodes, .ranks = ranks_of_a_node}};
     cluster.networks = {{2000, 400, 3, 12}};
-    return cost_of(simulate(group_step(nodes * ranks_of_a_node), cluster, 8, true));
+    const Rank ranks = nodes * ranks_of_a_node;
+    std::vector<int> node_of_rank(at(ranks));
+    for (Rank rank = 0; rank < ranks; ++rank) {
+        node_of_rank[at(rank)] = rank / ranks_of_a_node;
+    }
+    return cost_of(simulate(group_step(ranks, node_of_rank), cluster, 8, true));
 }
 class GroupSimulation : public testing::Test {
 protected:
