@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <functional>
 #include <numeric>
 #include <string>
@@ -213,6 +214,7 @@ private:
 
 TEST(RemoteNodesCut, CallsFailWithTheTextOfTheCarrier) {
     cluster_test::Switchboard board;
+    std::atomic<int> answered{0};
     std::vector<std::jthread> threads;
     for (Rank rank = 0; rank < 2; ++rank) {
         threads.emplace_back([&, rank] {
@@ -220,10 +222,14 @@ TEST(RemoteNodesCut, CallsFailWithTheTextOfTheCarrier) {
             Cut cut(line);
             corymb::RemoteRank own = corymb::join_over_nodes(cut, {0, 1}, rank);
             std::string text;
-            own.run([](Cut& carrier, std::string& out) -> Task<> {
+            own.run([](Cut& carrier, std::string& out, std::atomic<int>& ranks) -> Task<> {
                 const Rank other = 1 - corymb::here();
                 try {
                     co_await corymb::at(other, [] {});
+                    ++ranks;
+                    while (ranks != 2) { // Else the other one would wait for this one's answer.
+                        co_await corymb::this_task::yield();
+                    }
                     carrier.is_cut = true;
                     co_await corymb::at(other, [] {});
                 } catch (const corymb::Error& error) {
@@ -231,7 +237,7 @@ TEST(RemoteNodesCut, CallsFailWithTheTextOfTheCarrier) {
                     EXPECT_EQ(error.ranks(), std::vector<int>{other});
                     out = error.what();
                 }
-            }(cut, text));
+            }(cut, text, answered));
             EXPECT_NE(text.find("the cable was pulled"), std::string::npos) << text;
         });
     }
