@@ -39,6 +39,7 @@ WORLDS = {
     "multicast/core.hpp": ["multicast", "multicast_gather", "multicast_death"],
     "multicast/counters.hpp": ["multicast", "multicast_gather", "multicast_death"],
     "multicast/answers.hpp": ["multicast_answers"],
+    "remote/replica.hpp": ["replica"],
 }
 
 WEAKER = {
@@ -157,6 +158,21 @@ SEEDED = [
      "of.forwarder.replace(0, claim_of(self),"),
     ("multicast/core.hpp", "own.lost.store(phase / 2, std::memory_order_relaxed);", ""),
     ("multicast/core.hpp", "to.forwarder.store(0, std::memory_order_relaxed);", ""),
+    ("remote/replica.hpp", "mark != Mark::starting && mark", "mark"),
+    ("remote/replica.hpp", "mark != Mark::reading + hidden;", "true;"),
+    ("remote/replica.hpp", "place != Place::asking && place <= seen", "place != Place::asking"),
+    ("remote/replica.hpp", "taken == Taken::whole ? Lock::free : Lock::broken", "Lock::free"),
+    ("remote/replica.hpp", "if (taken == Taken::whole) {", "if (true) {"),
+    ("remote/replica.hpp", "            has = position_of(shown);", ""),
+    ("remote/replica.hpp", "&& has >= shown;", ";"),
+    ("remote/replica.hpp", "head.replica == replica_ &&", ""),
+    ("remote/replica.hpp", "progress < least &&", "progress > least &&"),
+    ("remote/replica.hpp", ".store(shown, std::memory_order_release);",
+     ".store(tail, std::memory_order_release);"),
+    ("remote/replica.hpp", "bytes - least_ <= log_->capacity()",
+     "bytes - least_ <= log_->capacity() + 16"),
+    ("remote/replica.hpp", "object.copy(instance_of(shown), hidden);",
+     "object.copy(instance_of(shown), hidden); static_cast<void>(append(waiter, object));"),
 ]  # fmt: skip
 
 ORDER = re.compile(r"memory_order_(acquire|release|acq_rel|seq_cst)\b")

@@ -137,6 +137,8 @@ def _missing_ends(
     source: Source, argued: set[str], ends: set[tuple[str, str]]
 ) -> Iterator[Finding]:
     for pair in sorted(argued):
+        if {of for of in ends if of[0] == pair} == {(pair, "full")}:
+            continue  # Full at both ends.
         for end in ("light", "heavy") if pair.startswith("F") else ("release", "acquire"):
             if (pair, end) not in ends:
                 text = f"{pair} has no {end} end in the code"
