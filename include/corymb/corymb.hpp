@@ -43,6 +43,7 @@
 #include <corymb/remote_name.hpp>
 #include <corymb/remote_nodes.hpp>
 #include <corymb/remote_object.hpp>
+#include <corymb/replicated.hpp>
 #include <corymb/request.hpp>
 #include <corymb/scheduler.hpp>
 #include <corymb/shared_array.hpp>

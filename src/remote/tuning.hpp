@@ -36,6 +36,14 @@ CORYMB_TUNED Tuned<std::int64_t> longest_sleep_ns{"remote/longest_sleep_ns", 20'
 /// large: calls of single keys wait for one of many.
 CORYMB_TUNED Tuned<int> keys_of_a_turn{"remote/keys_of_a_turn", 16, 1'000'000, Origin::reasoned};
 
+/// Looks of a rank that applies operations of a replicated object at what another one holds.
+/// Reasoning: that is held for as long as some operations take, tenths of a microsecond. Too small:
+/// many tries. Too large: a rank whose peer has no CPU looks in vain.
+CORYMB_TUNED Tuned<int> looks_of_a_combiner{"remote/looks_of_a_combiner", 256, 1, Origin::reasoned};
+/// Turns that an update of a replicated object gives to other tasks before it sleeps. Reasoning: as
+/// looks. Too small: others' operations are waited for asleep. Too large: as above.
+CORYMB_TUNED Tuned<int> yields_of_an_update{"remote/yields_of_an_update", 64, 0, Origin::reasoned};
+
 /// The longest sleep where a source cannot wake the thread, as requests over several nodes.
 /// Reasoning: as long as ranks of a team over nodes nap between looks. Too small: a core is busy
 /// with looking. Too large: a message waits for the end of the sleep.

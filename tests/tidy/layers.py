@@ -41,6 +41,7 @@ PUBLIC_HEADERS = {
     "remote_name.hpp": "src/remote",
     "remote_nodes.hpp": "src/remote",
     "remote_object.hpp": "src/remote",
+    "replicated.hpp": "src/remote",
     "scheduler.hpp": "src/remote",
     "shared_array.hpp": "src/remote",
     "shared_map.hpp": "src/remote",

@@ -38,6 +38,8 @@ VALUES = {
     "PolledAwait",
     "PostAwait",
     "RemoteFunction",
+    "ReplicaCore",
+    "ReplicaMemory",
     "Reply",
     "RequestAwait",
     "Scope",
