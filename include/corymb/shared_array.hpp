@@ -52,19 +52,27 @@ public:
 
     /// For co_await, on all ranks, with equal arguments: an array of `count` elements. Names as
     /// Distributed. Each rank asks each other one once. Throws Errc::io when there is no memory;
-    /// Errc::team_broken when a rank has gone.
+    /// Errc::team_broken when a rank has gone; Errc::mismatch when the arguments differ.
     [[nodiscard]] static Task<SharedArray> make(std::string name, std::size_t count,
                                                 Options options = {}) {
         SharedArray made(name, count, options);
-        co_await finish([&made] {
-            for (Rank rank = 0; rank < ranks(); ++rank) {
-                if (rank != here()) {
-                    static_cast<void>(spawn(made.learn(rank)));
+        std::exception_ptr why;
+        try {
+            co_await finish([&made] {
+                for (Rank rank = 0; rank < ranks(); ++rank) {
+                    if (rank != here()) {
+                        static_cast<void>(spawn(made.learn(rank)));
+                    }
                 }
-            }
-        });
-        std::ranges::sort(made.mates_);
+            });
+            std::ranges::sort(made.mates_);
+        } catch (...) {
+            why = std::current_exception();
+        }
         co_await made.barrier_->arrive(); // All have opened the parts of all.
+        if (why != nullptr) {
+            std::rethrow_exception(why); // Others have learnt as much.
+        }
         co_return made;
     }
 
@@ -241,6 +249,7 @@ private:
     }
     Task<> learn(Rank rank) {
         const detail::PartFacts facts = co_await part_.on(rank).template call<&Part::facts>();
+        require_equal(facts, rank);
         const bool shares = detail::shares_memory(rank);
         if (shares && facts.group == part_->facts().group) {
             mates_.push_back(rank);
@@ -256,6 +265,17 @@ private:
         }
     }
 
+    void require_equal(const detail::PartFacts& of_other, Rank rank) const {
+        const detail::PartFacts own = part_->facts();
+        if (own.count != of_other.count || own.tile != of_other.tile || own.mark != of_other.mark) {
+            throw Error(Errc::mismatch,
+                        "rank " + std::to_string(own_) + " makes a shared array of " +
+                            std::to_string(own.count) + " elements, and rank " +
+                            std::to_string(rank) + " one of " + std::to_string(of_other.count) +
+                            (own.count == of_other.count ? " with another mapping or mark" : ""),
+                        {own_, rank});
+        }
+    }
     [[nodiscard]] ArrayLayout::Place place(std::size_t index) const {
         require(index);
         return layout_.place(index);

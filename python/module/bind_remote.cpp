@@ -5,6 +5,7 @@
 #include "long_wait.hpp"
 #include "python_remote.hpp"
 
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -87,6 +88,42 @@ void PythonRemoteRank::begin_end() {
     }
 }
 
+template <class Begin>
+std::uint64_t PythonRemoteRank::run(Begin begin) {
+    const std::uint64_t number = next_++;
+    const auto body = [](PythonRemoteRank* self, std::uint64_t of, Begin first) -> Task<> {
+        Event over{Kind::answer, of, -1, 0, {}, nullptr};
+        try {
+            co_await first(of);
+        } catch (...) {
+            over.kind = Kind::failure;
+            over.failure = std::current_exception();
+        }
+        self->events_.push_back(std::move(over));
+    };
+    own_->scheduler().spawn(body(this, number, std::move(begin)));
+    return number;
+}
+
+std::uint64_t PythonRemoteRank::make_array(std::string name, std::size_t bytes, std::size_t tile,
+                                           std::uint64_t mark) {
+    ByteArray::Options options;
+    options.mapping = ArrayMapping::tiled(tile);
+    options.mark = mark;
+    return run([this, name = std::move(name), bytes, options](std::uint64_t of) -> Task<> {
+        ByteArray made = co_await ByteArray::make(name, bytes, options);
+        arrays_[of] = std::make_unique<ByteArray>(std::move(made));
+    });
+}
+
+std::unique_ptr<PythonSharedArray> PythonRemoteRank::take_array(std::uint64_t number) {
+    return std::make_unique<PythonSharedArray>(std::move(arrays_.extract(number).mapped()), ended_);
+}
+
+std::uint64_t PythonRemoteRank::sync_array(ByteArray& array) {
+    return run([&array](std::uint64_t) { return array.sync(); });
+}
+
 void PythonRemoteRank::close() {
     if (own_) {
         const Use use(*this);
@@ -102,6 +139,9 @@ void PythonRemoteRank::let_go() noexcept {
     own_.reset(); // Calls and replies do nothing from here on.
     calls_.clear();
     asked_.clear();
+    arrays_.clear();
+    ended_->is_open = false;
+    ended_->arrays.clear();
 }
 
 namespace {
@@ -178,12 +218,14 @@ nb::list rows_of(PythonRemoteRank& self) {
 
 nb::list poll(PythonRemoteRank& self) {
     const PythonRemoteRank::Use use(self);
+    self.end_arrays();
     self.own().scheduler().poll();
     return rows_of(self);
 }
 
 nb::list wait(PythonRemoteRank& self, const std::optional<double>& seconds) {
     const PythonRemoteRank::Use use(self);
+    self.end_arrays();
     const auto has_some = [&self] {
         return self.has_events();
     };
@@ -215,6 +257,48 @@ void answer(PythonRemoteRank& self, std::uint64_t request, nb::handle result) {
 void fail(PythonRemoteRank& self, std::uint64_t request, const std::string& text) {
     const PythonRemoteRank::Use use(self);
     self.take_reply(request).fail(std::make_exception_ptr(std::runtime_error(text)));
+}
+
+void bind_array(nb::module_& module, nb::class_<PythonRemoteRank>& rank) {
+    using R = PythonRemoteRank;
+    using Bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
+    nb::class_<PythonSharedArray>(module, "NativeSharedArray",
+                                  "What corymb.remote.SharedArray stands on.")
+        .def(
+            "part",
+            [](nb::handle self, Rank rank) {
+                const ByteArray& array = nb::cast<PythonSharedArray&>(self).array();
+                if (rank < 0 || rank >= array.layout().ranks()) {
+                    throw Error(Errc::invalid_argument,
+                                "the array has no rank " + std::to_string(rank));
+                }
+                const std::span<std::byte> bytes = array.near(rank);
+                return Bytes(bytes.data(), {bytes.size()}, self);
+            },
+            nb::arg("rank"), "The bytes of a rank, which hold the array.");
+    rank.def(
+            "make_array",
+            [](R& self, std::string name, std::size_t bytes, std::size_t tile, std::uint64_t mark) {
+                const R::Use use(self);
+                return self.make_array(std::move(name), bytes, tile, mark);
+            },
+            nb::arg("name"), nb::arg("bytes"), nb::arg("tile"), nb::arg("mark"),
+            "Makes an array with all other ranks; an answer with this number says that it is "
+            "there.")
+        .def(
+            "take_array",
+            [](R& self, std::uint64_t number) {
+                const R::Use use(self);
+                return self.take_array(number);
+            },
+            nb::arg("number"))
+        .def(
+            "sync_array",
+            [](R& self, PythonSharedArray& array) {
+                const R::Use use(self);
+                return self.sync_array(array.array());
+            },
+            nb::arg("array"), "As make_array. Keep the array until then.");
 }
 
 void bind_group(nb::module_& module) {
@@ -253,8 +337,9 @@ void bind_group(nb::module_& module) {
 
 void bind_remote(nb::module_& module) {
     using R = PythonRemoteRank;
-    nb::class_<R>(module, "NativeRemoteRank", "What corymb.RemoteRank stands on.")
-        .def_prop_ro("rank", &R::rank, "-1 when closed.")
+    nb::class_<R> rank(module, "NativeRemoteRank", "What corymb.RemoteRank stands on.");
+    bind_array(module, rank);
+    rank.def_prop_ro("rank", &R::rank, "-1 when closed.")
         .def_prop_ro("size", &R::size, "0 when closed.")
         .def(
             "offer",

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "bindings.hpp"
+#include "python_shared_array.hpp"
 
 #include <corymb/remote.hpp>
 #include <corymb/remote_name.hpp>
@@ -66,6 +67,15 @@ public:
     void begin_end();
     [[nodiscard]] bool has_events() const noexcept { return !events_.empty(); }
     [[nodiscard]] std::vector<Event> take_events() { return std::exchange(events_, {}); }
+    /// An answer without bytes, or a failure, comes as an event when all ranks have called this.
+    [[nodiscard]] std::uint64_t make_array(std::string name, std::size_t bytes, std::size_t tile,
+                                           std::uint64_t mark);
+    /// The array that this number has made.
+    [[nodiscard]] std::unique_ptr<PythonSharedArray> take_array(std::uint64_t number);
+    /// As make_array; the array must live until then.
+    [[nodiscard]] std::uint64_t sync_array(ByteArray& array);
+    /// Ends arrays that nobody has any more.
+    void end_arrays() noexcept { ended_->arrays.clear(); }
     void close();
 
 private:
@@ -73,12 +83,17 @@ private:
         NamedReply reply;
         std::optional<std::stop_callback<std::function<void()>>> on_stop;
     };
+    /// Runs what `begin()` gives as a task; its end is an event with the number.
+    template <class Begin>
+    std::uint64_t run(Begin begin);
     void note_request(std::uint64_t function, NamedRequest& request);
     void let_go() noexcept;
 
     std::optional<RemoteRank> own_;
     std::map<std::uint64_t, NamedCall> calls_;
     std::map<std::uint64_t, Asked> asked_;
+    std::map<std::uint64_t, std::unique_ptr<ByteArray>> arrays_; ///< Made, and not taken.
+    std::shared_ptr<EndedArrays> ended_ = std::make_shared<EndedArrays>();
     std::vector<Event> events_;
     std::uint64_t next_ = 1;
     bool is_ending_ = false;

@@ -248,6 +248,7 @@ REMOTE = {
     "withdraw_function": acts("f"),
     "call_function": acts(1, "g", b"x"),
     "serve": acts(0.0),
+    "shared_array": acts("array", 4),
     "close": ends(),
     "rank": asks(),
     "size": asks(),

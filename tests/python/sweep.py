@@ -190,8 +190,10 @@ def parts_of(things: list[Any]) -> dict[type, Any]:
 def public_classes() -> list[type]:
     named = [getattr(corymb, name) for name in corymb.__all__] + list(vars(_core).values())
     kinds = {kind for kind in [*named, *calls.HANDLES] if isinstance(kind, type)}
-    # Team, RemoteGroup and RemoteRank are made of them.
-    kinds -= {_core.NativeTeam, _core.NativeRemoteGroup, _core.NativeRemoteRank}
+    # Team, RemoteGroup, RemoteRank and SharedArray are made of them.
+    kinds -= {
+        _core.NativeTeam, _core.NativeRemoteGroup, _core.NativeRemoteRank, _core.NativeSharedArray
+    }  # fmt: skip
     return sorted((k for k in kinds if not issubclass(k, enum.Enum)), key=lambda k: k.__name__)
 
 

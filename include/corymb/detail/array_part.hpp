@@ -34,6 +34,8 @@ struct SharedArrayOptions {
     int replica_group = -1;
     /// Elements of other ranks are reached by calls only, as if each rank was on a node of its own.
     bool by_calls = false;
+    /// What the elements mean, for example. All ranks give one number.
+    std::uint64_t mark = 0;
 };
 
 } // namespace corymb
@@ -104,6 +106,9 @@ struct PartFacts {
     PartName memory;        ///< None: its elements are reached by calls.
     std::int32_t group = 0; ///< Ranks of one number share copies.
     bool is_replicated = false;
+    std::uint64_t count = 0; ///< Elements of the array; this and the next are equal on all ranks.
+    std::uint64_t tile = 0;
+    std::uint64_t mark = 0;
 };
 
 template <class T>
@@ -114,7 +119,10 @@ public:
           elements_(reinterpret_cast<T*>(memory_.data()), layout.size(here())),
           facts_{options.by_calls ? PartName() : memory_.name(),
                  options.replica_group < 0 ? memory_node_here() : options.replica_group,
-                 options.placement == Placement::replicated} {
+                 options.placement == Placement::replicated,
+                 layout.count(),
+                 options.mapping.tile(),
+                 options.mark} {
         std::uninitialized_fill(elements_.begin(), elements_.end(), options.initial);
     }
 

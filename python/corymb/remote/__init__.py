@@ -25,6 +25,7 @@ In an event loop: `async with group.join(0) as own`, and `await counter.add(2)`.
 the rest.
 """
 
+from corymb.remote.array import SharedArray
 from corymb.remote.call import RemoteCall
 from corymb.remote.group import ProxyGroup
 from corymb.remote.proxy import Proxy, RemoteMethod
@@ -38,5 +39,6 @@ __all__ = [
     "RemoteGroup",
     "RemoteMethod",
     "RemoteRank",
+    "SharedArray",
     "here",
 ]

@@ -11,8 +11,11 @@ from contextvars import ContextVar, Token
 from types import TracebackType
 from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast, overload
 
+import numpy.typing as npt
+
 from corymb._core import NativeRemoteRank
 from corymb.errors import Error
+from corymb.remote.array import SharedArray, make_array
 from corymb.remote.call import BytesCall, Limit, RemoteCall
 from corymb.remote.group import GroupCall, ProxyGroup
 from corymb.remote.proxy import Proxy, place_of
@@ -182,6 +185,12 @@ class RemoteRank:
             await asyncio.gather(*gone, return_exceptions=True)
             raise failed[0]
         return ProxyGroup(cast("list[Proxy[T]]", made))
+
+    def shared_array(
+        self, name: str, shape: int | Sequence[int], dtype: npt.DTypeLike = float
+    ) -> RemoteCall[SharedArray]:
+        """On all ranks, with equal arguments: an array of zeros whose rows lie on all of them."""
+        return make_array(self, name, shape, dtype)
 
     @staticmethod
     async def _ended(call: RemoteCall[None]) -> None:
@@ -365,8 +374,12 @@ class RemoteRank:
         return self._expect(RemoteCall(self, memory), rank, NAME, data)
 
     def _expect(self, call: RemoteCall[R], rank: int, name: str, data: Any) -> RemoteCall[R]:
+        return self._expect_number(call, lambda: self._native.begin(rank, name, data))
+
+    def _expect_number(self, call: RemoteCall[R], begin: Callable[[], int]) -> RemoteCall[R]:
+        """The answer with the number that `begin` returns is that of the call."""
         try:
-            call._number = self._native.begin(rank, name, data)
+            call._number = begin()
         except BaseException as error:
             call.settle(None, error)
             raise

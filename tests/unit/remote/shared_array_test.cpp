@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <compare>
+#include <cstddef>
+#include <cstdint>
 #include <gtest/gtest.h>
 #include <numeric>
 #include <random>
@@ -334,6 +336,29 @@ TEST(SharedArray, ElementsThatDoNotExistAreRefused) {
         co_await array.get(0, four, 3);
         co_await array.get(6, four);
         co_await array.sync();
+    });
+}
+
+TEST(SharedArray, RanksThatMakeDifferentOnesAreTold) {
+    const auto refusal = [](Rank rank, std::size_t count, ArrayMapping mapping,
+                            std::uint64_t mark) -> Task<> {
+        SharedArrayOptions<int> options;
+        options.mapping = mapping;
+        options.mark = mark;
+        try {
+            static_cast<void>(co_await SharedArray<int>::make("several", count, options));
+            ADD_FAILURE() << "rank " << rank;
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), Errc::mismatch) << error.what();
+        }
+    };
+    among(3, [&](Rank rank) -> Task<> {
+        const bool is_other = rank == 1;
+        co_await refusal(rank, is_other ? 11 : 10, ArrayMapping::block(), 0);
+        co_await refusal(rank, 10, is_other ? ArrayMapping::cyclic() : ArrayMapping::block(), 0);
+        co_await refusal(rank, 10, ArrayMapping::block(), is_other ? 1 : 0);
+        const auto equal = co_await SharedArray<int>::make("several", 10);
+        EXPECT_EQ(equal.size(), 10U);
     });
 }
 
