@@ -33,7 +33,7 @@ struct ReplicaRequest : Incoming {
 };
 
 /// Which ranks share a replica.
-struct ReplicaPlaces {
+struct CORYMB_EXPORT ReplicaPlaces {
     /// `group_of`: by rank; ranks of one number share a replica.
     explicit ReplicaPlaces(const std::vector<int>& group_of);
     std::vector<std::size_t> of_rank;       ///< By rank: its replica.

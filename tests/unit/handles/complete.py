@@ -40,6 +40,7 @@ VALUES = {
     "RemoteFunction",
     "ReplicaCore",
     "ReplicaMemory",
+    "ReplicaPlaces",
     "Reply",
     "RequestAwait",
     "Scope",
