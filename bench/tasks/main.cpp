@@ -27,6 +27,12 @@
 //     loop     calls of all members one after the other, `loop_cpu` as above, `at_once` all begun
 //              together
 //
+// With --replicated reads and updates of a table by two ranks or threads; the number is the share
+// of reads in percent:
+//
+//     near     a Replicated with one replica for both, `apart` with one for each
+//     mutex    in a mutex, `shared` in a shared mutex, `rcu` by liburcu (only if there was one)
+//
 // With --memory what 1 GiB that eight processes read takes, in bytes of all: `one` shared array,
 // and `copies`, one in each (9 GiB in all). The time is that of reading an element.
 #include "row.hpp"
@@ -173,17 +179,21 @@ int main(int argc, char** argv) {
     std::string which;
     for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
         is_json = is_json || argument == "--json";
-        if (argument == "--shared" || argument == "--groups" || argument == "--memory") {
+        if (argument == "--shared" || argument == "--groups" || argument == "--memory" ||
+            argument == "--replicated") {
             which = argument;
         } else if (argument != "--json") {
-            std::fprintf(stderr, "usage: %s [--json] [--shared | --groups | --memory]\n", argv[0]);
+            std::fprintf(stderr,
+                         "usage: %s [--json] [--shared | --groups | --memory | --replicated]\n",
+                         argv[0]);
             return 2;
         }
     }
-    const std::vector<Row> rows = which == "--shared"   ? shared_structures()
-                                  : which == "--groups" ? group_steps()
-                                  : which == "--memory" ? memory()
-                                                        : tasks();
+    const std::vector<Row> rows = which == "--shared"       ? shared_structures()
+                                  : which == "--groups"     ? group_steps()
+                                  : which == "--memory"     ? memory()
+                                  : which == "--replicated" ? replicated_table()
+                                                            : tasks();
     if (!is_json) {
         std::printf("%-10s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",
                     "bytes");

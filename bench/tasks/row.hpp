@@ -32,5 +32,7 @@ struct Row {
 
 /// Tasks with a stack of their own.
 [[nodiscard]] std::vector<Row> stacks();
+/// A replicated table, and others that two threads share, in turns.
+[[nodiscard]] std::vector<Row> replicated_table();
 
 } // namespace corymb::bench
