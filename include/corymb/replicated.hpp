@@ -90,6 +90,7 @@ public:
     }
     /// For co_await: as `read`, linearizable: it sees each update that had returned before it.
     /// Waits for ranks that share the replica and apply operations, or read what is to be changed.
+    /// Throws also Errc::invalid_argument within a `read`.
     template <class F>
     [[nodiscard]] auto read_latest(F f) const
         -> detail::NowOrLater<std::decay_t<std::invoke_result_t<F&, const T&>>> {

@@ -236,6 +236,15 @@ struct ReplicaCore::State {
                     "it is made");
     }
 
+    /// Throws within a read of this rank: it would wait for itself.
+    void require_no_read() const {
+        if (depth != 0) {
+            throw Error(Errc::invalid_argument,
+                        "this rank reads the replicated object: end the read before an update or "
+                        "a read of the latest");
+        }
+    }
+
     // As the object of a ReplicaEnd.
     void apply(std::size_t instance, const std::byte* operation, std::size_t bytes,
                std::byte* outcome) noexcept;
@@ -384,10 +393,7 @@ bool ReplicaCore::has(std::uint64_t position) const noexcept {
 std::span<std::byte> ReplicaCore::begin(std::size_t bytes) {
     State& own = *state_;
     own.require_whole();
-    if (own.depth != 0) {
-        throw Error(Errc::invalid_argument,
-                    "this rank reads the replicated object: end the read before an update");
-    }
+    own.require_no_read();
     const std::size_t most = own.head.shared().operation_bytes() - function_bytes;
     if (bytes > most) {
         throw Error(Errc::invalid_argument,
@@ -422,6 +428,7 @@ std::span<const std::byte> ReplicaCore::result() const {
 }
 
 void ReplicaCore::combine() {
+    state_->require_no_read();
     state_->combine(LookBriefly());
     state_->look_after_others();
 }

@@ -98,6 +98,7 @@ public:
     [[nodiscard]] std::span<const std::byte> result() const;
 
     /// Applies what there is, for all ranks that share the replica. Waits for others a moment.
+    /// Throws Errc::invalid_argument within a read of this rank.
     void combine();
     /// As `combine`, in two turns, so that the log need not keep anything for this replica.
     void catch_up();
