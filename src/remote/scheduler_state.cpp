@@ -15,6 +15,7 @@
 #include <corymb/finish.hpp>
 
 #include <algorithm>
+#include <sched.h>
 #include <utility>
 
 namespace corymb::detail {
@@ -193,17 +194,30 @@ void SchedulerState::pass() {
     const auto is_due = [this](int every) {
         return passes_ % static_cast<std::uint32_t>(every) == 0;
     };
-    static_cast<void>(look_around());
+    const bool has_served = look_around();
     if (!timers.is_empty() && (ready.is_empty() || is_due(remote::tuning::passes_of_a_clock))) {
         timers.wake_due(now_ns());
     }
     if (is_due(remote::tuning::passes_of_a_watch)) {
         look_after();
     }
-    take_turns();
+    yields_ = 0;
+    if (take_turns() != yields_ || has_served) {
+        vain_passes_ = 0;
+    } else if (yields_ != 0) {
+        give_way_at_times();
+    }
 }
 
-void SchedulerState::take_turns() {
+/// Tasks that look again and again may wait for a thread that has no CPU meanwhile.
+void SchedulerState::give_way_at_times() noexcept {
+    if (++vain_passes_ >= remote::tuning::vain_passes_of_a_yield) {
+        vain_passes_ = 0;
+        ::sched_yield();
+    }
+}
+
+std::size_t SchedulerState::take_turns() {
     const std::size_t turns =
         std::min(ready.size(), static_cast<std::size_t>(remote::tuning::turns_of_a_pass.value()));
     for (std::size_t turn = 0; turn < turns && !ready.is_empty(); ++turn) {
@@ -216,6 +230,7 @@ void SchedulerState::take_turns() {
     }
     running = nullptr;
     ended.clear();
+    return turns;
 }
 
 bool SchedulerState::look_around() noexcept {

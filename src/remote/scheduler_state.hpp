@@ -52,6 +52,7 @@ struct SchedulerState final : Scope {
     /// A strand that can go on.
     void enqueue(Strand& strand) noexcept {
         ready.push(strand);
+        yields_ += static_cast<std::size_t>(&strand == running);
         if (is_armed_) [[unlikely]] {
             doorbell_->ring();
         }
@@ -102,7 +103,9 @@ private:
     void note_thrown(const std::exception_ptr& thrown) noexcept override { keep_error(thrown); }
     void note_over() noexcept override {}
     void pass();
-    void take_turns();
+    /// How many there were.
+    std::size_t take_turns();
+    void give_way_at_times() noexcept;
     /// Whether a source has served somebody.
     bool look_around() noexcept;
     void look_after() noexcept;
@@ -126,6 +129,8 @@ private:
     std::unique_ptr<Doorbell> doorbell_; ///< Null: nobody has asked for a descriptor.
     bool is_armed_ = false;         ///< The descriptor is to become readable for whatever comes.
     std::uint32_t passes_ = 0;      ///< Counts on, and around.
+    std::size_t yields_ = 0;        ///< Turns of a pass that have only given way to others.
+    int vain_passes_ = 0;           ///< In a row: all turns were such, and nobody was served.
     std::int64_t watched_ns_ = 0;   ///< When `poll` has looked for peers that have ended.
     bool is_stop_expected_ = false; ///< From outside, during `run`.
 };

@@ -14,6 +14,7 @@
 #include <new>
 #include <numeric>
 #include <optional>
+#include <sched.h>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -359,6 +360,36 @@ TEST(RemoteRun, CallsToARankThatHasLeftFail) {
         }());
     });
     EXPECT_EQ(code, Errc::team_broken);
+}
+
+/// Each waits for the other's word by looking again and again, on one CPU. If a look lasted a time
+/// slice, this would take minutes.
+TEST(RemoteRun, TasksThatLookAgainAndAgainLetOthersHaveTheCpu) {
+    static constexpr int words = 20'000;
+    std::atomic<int> heard[2] = {0, 0};
+    const auto bind_to_one = [] {
+        cpu_set_t allowed;
+        ASSERT_EQ(::sched_getaffinity(0, sizeof allowed, &allowed), 0);
+        std::size_t cpu = 0;
+        while (!CPU_ISSET(cpu, &allowed)) {
+            ++cpu;
+        }
+        CPU_ZERO(&allowed);
+        CPU_SET(cpu, &allowed);
+        ASSERT_EQ(::sched_setaffinity(0, sizeof allowed, &allowed), 0);
+    };
+    among(2, [&](Rank rank) -> Task<> {
+        bind_to_one();
+        const Rank other = 1 - rank;
+        for (int word = 1; word <= words; ++word) {
+            co_await tell(other, [&last = heard[other]](int said) { last = said; }, word);
+            while (heard[rank] < word) {
+                co_await this_task::yield();
+            }
+        }
+    });
+    EXPECT_EQ(heard[0], words);
+    EXPECT_EQ(heard[1], words);
 }
 
 } // namespace
