@@ -20,10 +20,10 @@ CORYMB_TUNED Tuned<int> own_calls_of_a_turn{"remote/own_calls_of_a_turn", 64, 1,
 /// Passes between two looks at the clock while tasks can go on. Reasoning: such a look costs as
 /// much as a few turns. Too small: short tasks pay for it. Too large: timers are late.
 CORYMB_TUNED Tuned<int> passes_of_a_clock{"remote/passes_of_a_clock", 8, 1, Origin::reasoned};
-/// Passes in a row in which tasks have only yielded, after which the thread does so, too. Reasoning:
-/// a system call costs less than so many passes; what these tasks look for may come from a thread
-/// that has no CPU meanwhile. Too small: they look less often. Too large: on a shared CPU each look
-/// lasts a time slice.
+/// Passes in a row in which tasks have only yielded, after which the thread does so, too.
+/// Reasoning: a system call costs less than so many passes; what these tasks look for may come from
+/// a thread that has no CPU meanwhile. Too small: they look less often. Too large: on a shared CPU
+/// each look lasts a time slice.
 CORYMB_TUNED Tuned<int> vain_passes_of_a_yield{"remote/vain_passes_of_a_yield", 64, 1 << 30,
                                                Origin::reasoned};
 /// Passes between two looks for peers that have ended, while tasks can go on. Reasoning: such a

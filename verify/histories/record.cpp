@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records what the clients of a shared structure asked and were told, for check/main.go:
 //
-//     record_histories map|exclusive SEED [processes] [wrong]
+//     record_histories map|exclusive|copies SEED [processes] [wrong]
 //
 // Four ranks, threads or processes, have a few clients each. The clients do random operations on a
 // few keys. The first line of the output is the value that each key begins with, or "none". Each
@@ -10,6 +10,7 @@
 #include <corymb/distributed.hpp>
 #include <corymb/rank_barrier.hpp>
 #include <corymb/remote.hpp>
+#include <corymb/replicated.hpp>
 #include <corymb/shared_map.hpp>
 #include <corymb/this_task.hpp>
 
@@ -27,6 +28,7 @@
 #include <thread>
 #include <unistd.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace corymb::histories {
@@ -53,6 +55,7 @@ public:
     static constexpr std::string_view begins_with = "none";
     static constexpr std::array<std::string_view, 5> names{"get", "put", "insert", "erase", "add"};
     explicit Map(bool is_wrong) : is_wrong_(is_wrong) {}
+    static Task<> open() { co_return; }
 
     Task<std::string> perform(Operation what) {
         if (what.name == "get") {
@@ -118,6 +121,7 @@ public:
     static constexpr std::string_view begins_with = "0";
     static constexpr std::array<std::string_view, 3> names{"get", "add", "exchange"};
     explicit Exclusive(bool is_wrong) : is_wrong_(is_wrong) {}
+    static Task<> open() { co_return; }
 
     Task<std::string> perform(Operation what) {
         const Rank rank = static_cast<Rank>(what.key % ranks);
@@ -142,6 +146,42 @@ private:
     }
     Distributed<Register<true>> exclusive_{"exclusive"};
     Distributed<Register<false>> interleaved_{"interleaved"};
+    bool is_wrong_;
+};
+
+/// A copy for each rank, of all keys. The wrong one remembers what it has read first.
+class Copies {
+public:
+    static constexpr std::string_view begins_with = "0";
+    static constexpr std::array<std::string_view, 3> names{"get", "add", "exchange"};
+    explicit Copies(bool is_wrong) : is_wrong_(is_wrong) {}
+    Task<> open() {
+        ReplicatedOptions options;
+        options.replica_group = here();
+        values_.emplace(co_await Replicated<Values>::make("copies", {}, options));
+    }
+
+    Task<std::string> perform(Operation what) {
+        long result = 0;
+        if (what.name == "get") {
+            result = co_await values_->read_latest(
+                [key = what.key](const Values& all) { return all.at(key); });
+            result = is_wrong_ ? seen_.try_emplace(what.key, result).first->second : result;
+        } else {
+            const auto change = [](Values& all, unsigned key, long argument, bool adds) {
+                const long was = std::exchange(all.at(key), argument);
+                return adds ? all.at(key) += was : was;
+            };
+            const bool adds = what.name == "add";
+            result = co_await values_->update(change, what.key, what.argument, adds);
+        }
+        co_return std::to_string(result);
+    }
+
+private:
+    using Values = std::array<long, ranks>;
+    std::optional<Replicated<Values>> values_;
+    std::unordered_map<unsigned, long> seen_;
     bool is_wrong_;
 };
 
@@ -177,6 +217,7 @@ Task<> be_client(Structure& on, int client, unsigned seed, std::string& rows) {
 template <class Structure>
 Task<> be_rank(unsigned seed, bool is_wrong) {
     Structure on(is_wrong);
+    co_await on.open();
     RankBarrier barrier("end");
     std::string rows;
     co_await barrier.arrive();
@@ -192,7 +233,9 @@ Task<> be_rank(unsigned seed, bool is_wrong) {
 }
 
 Task<> rank_of(std::string_view structure, unsigned seed, bool is_wrong) {
-    return structure == "map" ? be_rank<Map>(seed, is_wrong) : be_rank<Exclusive>(seed, is_wrong);
+    return structure == "map"      ? be_rank<Map>(seed, is_wrong)
+           : structure == "copies" ? be_rank<Copies>(seed, is_wrong)
+                                   : be_rank<Exclusive>(seed, is_wrong);
 }
 
 template <class Main>
@@ -235,7 +278,8 @@ int record(const std::vector<std::string_view>& arguments) {
         return std::ranges::find(arguments, word) != arguments.end();
     };
     if (arguments.size() < 2) {
-        std::fputs("usage: record_histories map|exclusive SEED [processes] [wrong]\n", stderr);
+        std::fputs("usage: record_histories map|exclusive|copies SEED [processes] [wrong]\n",
+                   stderr);
         return 2;
     }
     const std::string_view structure = arguments[0];
