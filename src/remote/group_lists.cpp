@@ -15,7 +15,7 @@ namespace corymb::detail {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& text) {
+[[noreturn]] void refuse_group(const std::string& text) {
     throw Error(Errc::invalid_argument, text);
 }
 
@@ -23,14 +23,14 @@ GroupLists::Own& own_group(const GroupId& group) {
     auto& own = remote_state_here().groups.own;
     const auto found = own.find(group.number);
     if (found == own.end()) {
-        refuse("the group of objects was dissolved");
+        refuse_group("the group of objects was dissolved");
     }
     return found->second;
 }
 
 void require_member(const RemoteId& member) {
     if (member.rank < 0 || member.group != remote_state_here().objects.group()) {
-        refuse("a member of a group is no object of these ranks");
+        refuse_group("a member of a group is no object of these ranks");
     }
 }
 
@@ -114,10 +114,10 @@ GroupId found_group(std::vector<RemoteId> members) {
 
 void require_group(const GroupId& group) {
     if (group.home < 0) {
-        refuse("there is no group of objects: make_group makes one, also without members");
+        refuse_group("there is no group of objects: make_group makes one, also without members");
     }
     if (group.mark != remote_state_here().objects.group()) {
-        refuse("the group of objects is of other ranks");
+        refuse_group("the group of objects is of other ranks");
     }
 }
 
@@ -176,7 +176,7 @@ GroupPartOwner part_here(const GroupListId& list, std::span<const GroupMember> m
         return found->second;
     }
     if (members.empty()) {
-        refuse("the group of objects was dissolved while a call of it was under way");
+        refuse_group("the group of objects was dissolved while a call of it was under way");
     }
     auto made = std::make_shared<GroupPart>(list, here(), members, own.transport.node_of_rank());
     own.groups.told.emplace(list, made);
