@@ -61,5 +61,6 @@
 #include <corymb/usable_cpus.hpp>
 #include <corymb/version.hpp>
 #include <corymb/wait_policy.hpp>
+#include <corymb/waits.hpp>
 #include <corymb/when.hpp>
 #include <corymb/work_queue.hpp>

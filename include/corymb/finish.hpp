@@ -49,11 +49,17 @@ public:
     /// An exception of the scope's own task.
     void note(const std::exception_ptr& thrown) noexcept { note_thrown(thrown); }
 
+    [[nodiscard]] const Strand* owner() const noexcept override { return strand_; }
+    [[nodiscard]] bool is_awaited() const noexcept override { return is_awaited_ && !is_over(); }
+
     // For co_await: until all have ended. Throws what they have thrown.
     [[nodiscard]] bool await_ready() const noexcept { return is_over(); }
     void await_suspend(std::coroutine_handle<> at) noexcept {
         is_awaited_ = true;
         strand_->suspend(at, "the end of the tasks of a finish");
+        if (strand_->is_stopped()) [[unlikely]] {
+            strand_->stop(); // Reaches the calls that it has told.
+        }
     }
     void await_resume() {
         if (!thrown_.empty()) {

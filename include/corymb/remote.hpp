@@ -13,6 +13,7 @@
 #include <corymb/task.hpp>
 #include <corymb/wait_policy.hpp>
 
+#include <chrono>
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -43,6 +44,11 @@ struct RemoteOptions {
     /// Processes of one user that give the same name and size meet in one group; see
     /// MailboxOptions. Implies `between_processes`. Empty: no name.
     std::string_view name{};
+    /// When the task of `run` has waited for so long, the rank looks whether it is in a deadlock,
+    /// and `run` throws Errc::deadlock if so; see docs/remote.md. 0: never. Ranks that have opened
+    /// the group have the default. Long against a pause that people take for one, short against
+    /// their patience: ten seconds.
+    std::chrono::nanoseconds deadlock_after = std::chrono::seconds(10);
 };
 
 /// A rank's place in a group: it calls others and serves their calls, by the tasks of its

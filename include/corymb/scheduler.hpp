@@ -78,6 +78,9 @@ private:
             const detail::HeldStrand ended(*std::exchange(*of_, nullptr));
             return detail::TaskAccess::outcome<T>(*ended).take();
         }
+        [[nodiscard]] detail::Awaited awaited() const noexcept override {
+            return {*of_, nullptr, -1, 0};
+        }
 
     private:
         static constexpr const char* what = "the end of another task";

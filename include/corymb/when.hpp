@@ -27,6 +27,7 @@ Task<detail::AllOf<T>> when_all(std::vector<Task<T>> tasks) {
     detail::Together together(this_task::stop_token());
     std::vector<std::optional<detail::PartOf<T>>> parts(tasks.size());
     co_await finish([&] {
+        detail::Together::begin(detail::Scope::Stops::failures);
         for (std::size_t i = 0; i < tasks.size(); ++i) {
             spawn(detail::run_part(std::move(tasks[i]), parts[i], together), together.token());
         }
@@ -48,6 +49,7 @@ Task<std::tuple<detail::PartOf<T>...>> when_all(Task<T>... tasks) {
     detail::Together together(this_task::stop_token());
     std::tuple<std::optional<detail::PartOf<T>>...> parts;
     co_await finish([&] {
+        detail::Together::begin(detail::Scope::Stops::failures);
         std::apply(
             [&](auto&... part) {
                 (spawn(detail::run_part(std::move(tasks), part, together), together.token()), ...);
@@ -78,6 +80,7 @@ Task<FirstOf<T>> when_any(std::vector<Task<T>> tasks) {
     std::optional<std::size_t> first;
     std::vector<std::optional<detail::PartOf<T>>> parts(tasks.size());
     co_await finish([&] {
+        detail::Together::begin(detail::Scope::Stops::ends);
         for (std::size_t i = 0; i < tasks.size(); ++i) {
             spawn(detail::run_first(std::move(tasks[i]), parts[i], together, i, first),
                   together.token());
@@ -98,6 +101,7 @@ Task<T> within(std::chrono::nanoseconds limit, Task<T> task) {
     std::optional<std::size_t> first;
     bool is_late = false;
     co_await finish([&] {
+        detail::Together::begin(detail::Scope::Stops::ends);
         spawn(detail::run_first(std::move(task), part, together, 0, first), together.token());
         spawn(detail::sound_alarm(limit, together, is_late), together.token());
     });

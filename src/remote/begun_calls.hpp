@@ -67,6 +67,15 @@ public:
             end(static_cast<std::uint32_t>(call), to, nullptr, failure);
         }
     }
+    /// Calls `see(call, to, ending)` for each, which may end calls.
+    void for_each(const auto& see) const {
+        for (std::size_t call = 0; call < calls_.size(); ++call) {
+            if (calls_[call].to >= 0) {
+                const Call each = calls_[call];
+                see(static_cast<std::uint32_t>(call), each.to, each.ending);
+            }
+        }
+    }
 
 private:
     struct Call {

@@ -19,6 +19,7 @@ struct CallHeader {
         hello,   ///< The build of the sender's program; comes before all else.
         chained, ///< As a request, with the chain of calls in front of the arguments.
         named,   ///< As a request, of a function whose name is in front of the arguments.
+        look,    ///< As a request: what the tasks of the rank wait for.
     };
     std::uint64_t function = 0;         ///< Requests: what to run.
     std::uint32_t call = Reply::nobody; ///< Names the call to the rank that has begun it.

@@ -21,6 +21,9 @@ struct ChainLink {
     RemoteId object; ///< Without group and offset.
     CallRule rule = CallRule::exclusive;
     CallChain before;
+    // On the rank of the object alone:
+    std::uint32_t slot = 0;                 ///< The place of the object.
+    mutable const Strand* holder = nullptr; ///< The task of the call; set when it begins.
 };
 /// How the chain holds the object; interleaved: not at all.
 [[nodiscard]] CallRule held_by(const CallChain& chain, const RemoteId& object) noexcept;
@@ -48,6 +51,8 @@ public:
     void leave(CallRule rule) noexcept;
     /// One that has not entered.
     void forget(const ObjectEntry& entry) noexcept;
+    /// In their order.
+    [[nodiscard]] const std::deque<ObjectEntry*>& waiting() const noexcept { return waiting_; }
 
 private:
     [[nodiscard]] bool is_free(CallRule rule) const noexcept {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <typeinfo>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace corymb::detail {
@@ -73,6 +74,14 @@ public:
     /// Whether `use` would throw no ObjectExpected.
     [[nodiscard]] bool is_made(const RemoteId& id) const {
         return !id.is_named() || is_named_made(id);
+    }
+    /// Calls `see(slot, object, lock)` for each object that has a lock.
+    void for_each_lock(const auto& see) const {
+        for (std::uint32_t slot = 0; slot < places_.size(); ++slot) {
+            if (places_[slot].lock != nullptr) {
+                see(slot, places_[slot].object, std::as_const(*places_[slot].lock));
+            }
+        }
     }
     /// The mark of the ranks' group.
     [[nodiscard]] std::uint32_t group() const noexcept { return group_; }

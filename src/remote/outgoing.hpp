@@ -58,10 +58,10 @@ public:
             }
         }
     }
-    /// Those that have messages waiting.
+    /// Calls `see(rank, messages)` for those that have messages waiting.
     void for_each_receiver(const auto& see) const {
         for (const auto& [to, queue] : queues_) {
-            see(to);
+            see(to, queue.size());
         }
     }
     /// Drops what is for this rank.

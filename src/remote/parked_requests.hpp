@@ -28,6 +28,7 @@ public:
     };
     using Requests = std::list<Parked>;
 
+    [[nodiscard]] std::size_t size() const noexcept { return waiting_.size() + revived_.size(); }
     void park(Parked request) { waiting_.push_back(std::move(request)); }
     /// Is served in the next look, behind those that were revived.
     void put_off(Parked request) { revived_.push_back(std::move(request)); }

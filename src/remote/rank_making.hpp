@@ -15,7 +15,7 @@ namespace corymb::detail {
 [[nodiscard]] MailboxOptions mail_options(const RemoteOptions& options);
 
 struct RemoteRankAccess {
-    [[nodiscard]] static RemoteRank make(Transport transport, WaitPolicy wait,
+    [[nodiscard]] static RemoteRank make(Transport transport, const RemoteOptions& options,
                                          std::uint32_t group_mark, bool is_shared);
 };
 

@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace corymb::detail {
@@ -34,6 +35,11 @@ public:
     /// Needs one.
     Strand& pop() noexcept { return *ring_[first_++ & (ring_.size() - 1)]; }
     void clear() noexcept { first_ = end_; }
+    void for_each(const auto& see) const {
+        for (std::size_t i = first_; i != end_; ++i) {
+            see(std::as_const(*ring_[i & (ring_.size() - 1)]));
+        }
+    }
 
 private:
     std::vector<Strand*> ring_; ///< Invariant: empty, or its size is a power of two.

@@ -63,8 +63,8 @@ void Reply::fail(const std::exception_ptr& thrown) const noexcept {
     here_->send_failure(*this, thrown);
 }
 
-void serve_request(const Reply& reply, Task<> task) {
-    reply.here().serve(reply, std::move(task));
+void serve_request(const Reply& reply, Task<> task, const char* runs, bool has_joined) {
+    reply.here().serve(reply, std::move(task), runs, has_joined);
 }
 
 OutsideOfTasks::OutsideOfTasks(Strand& own) noexcept : own_(&own) {
@@ -306,11 +306,13 @@ void ObjectUse::leave() noexcept {
     rule_ = CallRule::interleaved;
 }
 
-void ObjectUse::join_chain(const RemoteId& id) const {
-    if (rule_ != CallRule::interleaved) {
-        here_->request_chain =
-            std::make_shared<const ChainLink>(ChainLink{id, rule_, here_->request_chain});
+bool ObjectUse::join_chain(const RemoteId& id) const {
+    if (rule_ == CallRule::interleaved) {
+        return false;
     }
+    here_->request_chain = std::make_shared<const ChainLink>(
+        ChainLink{id, rule_, here_->request_chain, slot_, nullptr});
+    return true;
 }
 
 std::uint64_t ObjectUse::offset_of(const void* part) const noexcept {

@@ -92,13 +92,13 @@ int RemoteGroup::size() const {
 
 RemoteRank RemoteGroup::join(Rank rank) {
     Parts& group = parts();
-    return detail::RemoteRankAccess::make(detail::Transport(group.boxes.join(rank)),
-                                          group.options.wait, group.mark, group.is_shared);
+    return detail::RemoteRankAccess::make(detail::Transport(group.boxes.join(rank)), group.options,
+                                          group.mark, group.is_shared);
 }
 
-RemoteRank detail::RemoteRankAccess::make(Transport transport, WaitPolicy wait,
+RemoteRank detail::RemoteRankAccess::make(Transport transport, const RemoteOptions& options,
                                           std::uint32_t group_mark, bool is_shared) {
-    return RemoteRank({new RemoteState(std::move(transport), wait, group_mark, is_shared),
+    return RemoteRank({new RemoteState(std::move(transport), options, group_mark, is_shared),
                        [](RemoteState* state) {
                            delete state;
                        }});

@@ -63,13 +63,13 @@ RemoteRank join_over_nodes(Carrier& carrier, const std::vector<int>& node_of_ran
     const auto group = static_cast<std::uint32_t>(std::stoul(mark.substr(0, 8), nullptr, 16));
     auto near_boxes = boxes.join(static_cast<Rank>(number));
     if (near.size() == node_of_rank.size()) {
-        return detail::RemoteRankAccess::make(detail::Transport(std::move(near_boxes)),
-                                              options.wait, group, true);
+        return detail::RemoteRankAccess::make(detail::Transport(std::move(near_boxes)), options,
+                                              group, true);
     }
     auto far = std::make_unique<detail::FarLink>(carrier, rank, size, near, mail.capacity);
     return detail::RemoteRankAccess::make(
         detail::Transport(std::move(near_boxes), std::move(near), node_of_rank, std::move(far)),
-        options.wait, group, true);
+        options, group, true);
 }
 
 } // namespace corymb

@@ -3,6 +3,7 @@
 
 #include "remote/build_mark.hpp"
 #include "remote/failures.hpp"
+#include "remote/look.hpp"
 #include "remote/tuning.hpp"
 
 #include <corymb/error.hpp>
@@ -13,11 +14,12 @@
 
 namespace corymb::detail {
 
-RemoteState::RemoteState(Transport of_messages, WaitPolicy wait, std::uint32_t group_mark,
-                         bool is_shared)
-    : transport(std::move(of_messages)), scheduler(SchedulerOptions{.wait = wait}),
+RemoteState::RemoteState(Transport of_messages, const RemoteOptions& options,
+                         std::uint32_t group_mark, bool is_shared)
+    : transport(std::move(of_messages)), scheduler(SchedulerOptions{.wait = options.wait}),
       objects(transport.rank(), group_mark), over_(static_cast<std::size_t>(transport.size())),
       is_lost_(static_cast<std::size_t>(transport.size())),
+      deadlock_after_ns_(options.deadlock_after.count()),
       knows_(static_cast<std::size_t>(transport.size()), !is_shared) {
     if (transport.is_successor()) {
         throw Error(Errc::invalid_argument,
@@ -123,6 +125,22 @@ bool RemoteState::is_pause_due() noexcept {
 
 void RemoteState::stop_call(std::uint32_t call) noexcept {
     calls_.neglect(call);
+    send_stop(call);
+}
+
+void RemoteState::stop_calls(const Scope& scope) noexcept {
+    calls_.for_each([&](std::uint32_t call, Rank /*to*/, const Ending& ending) {
+        if (ending.counts == &scope) {
+            send_stop(call);
+        }
+    });
+}
+
+void stop_told(RemoteState& of, const Scope& scope) noexcept {
+    of.stop_calls(scope);
+}
+
+void RemoteState::send_stop(std::uint32_t call) noexcept {
     try {
         CallHeader header;
         header.kind = CallHeader::stop;
@@ -258,20 +276,27 @@ void RemoteState::send_failure(const Reply& reply, const std::exception_ptr& thr
     }
 }
 
-void RemoteState::serve(const Reply& reply, Task<> task) {
+void RemoteState::serve(const Reply& reply, Task<> task, const char* runs, bool has_joined) {
+    Served* const noted = reply.is_wanted() ? &note(reply) : nullptr;
     Strand& begun = TaskAccess::start(
-        turns(), task, reply.is_wanted() ? keep(reply).get_token() : turns().stop.get_token(),
+        turns(), task, noted != nullptr ? noted->stop.get_token() : turns().stop.get_token(),
         false);
     begun.chain = std::exchange(request_chain, nullptr);
+    if (noted != nullptr) {
+        noted->task = &begun;
+        noted->runs = runs;
+    }
+    if (has_joined) {
+        begun.chain->holder = &begun;
+    }
+}
+
+RemoteState::Served& RemoteState::note(const Reply& reply) {
+    return served_.insert_or_assign({reply.to(), reply.call()}, Served()).first->second;
 }
 
 std::stop_source RemoteState::keep(const Reply& reply) {
-    if (!reply.is_wanted()) {
-        return std::stop_source(std::nostopstate);
-    }
-    std::stop_source own;
-    served_.insert_or_assign({reply.to(), reply.call()}, own);
-    return own;
+    return reply.is_wanted() ? note(reply).stop : std::stop_source(std::nostopstate);
 }
 
 void RemoteState::note_served(const Reply& reply) noexcept {
@@ -354,6 +379,7 @@ void RemoteState::look_after() noexcept {
             lose(rank, transport.departure(rank));
         }
     }
+    watch_for_deadlock();
 }
 
 void RemoteState::take_in_last() noexcept {
@@ -379,7 +405,8 @@ std::exception_ptr RemoteState::reason_of(Rank to, const std::exception_ptr& thr
 std::int64_t RemoteState::add_events(Events& to) {
     const std::int64_t longest_ns = transport.add_events(to);
     try {
-        outgoing_.for_each_receiver([&](Rank receiver) { transport.add_room(to, receiver); });
+        outgoing_.for_each_receiver(
+            [&](Rank receiver, std::size_t /*messages*/) { transport.add_room(to, receiver); });
         return longest_ns;
     } catch (const Error&) { // A receiver has gone: the next look finds that.
         return remote::tuning::nap_ns;
@@ -406,6 +433,7 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
         calls_.end(header.call, from, nullptr,
                    exception_of(RemoteCodec<Failure>::read(reader), from));
         break;
+    case CallHeader::look: show(from, header.call); break;
     case CallHeader::stop: ask_to_stop(from, header.call); break;
     case CallHeader::hello: meet(from, reader); break;
     case CallHeader::over:
@@ -418,18 +446,22 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
 
 void RemoteState::ask_to_stop(Rank caller, std::uint32_t call) noexcept {
     if (const auto found = served_.find({caller, call}); found != served_.end()) {
-        std::stop_source(found->second).request_stop();
+        std::stop_source(found->second.stop).request_stop();
     } else {
         drop_parked(caller, call);
+    }
+}
+
+void RemoteState::require_own_build(Rank from) {
+    if (!foreign_.empty() && foreign_.contains(from)) [[unlikely]] {
+        throw Error(Errc::mismatch, foreign_[from], {from, transport.rank()});
     }
 }
 
 void RemoteState::run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept {
     Incoming request{Reply(*this, from, header.call), arguments};
     try {
-        if (!foreign_.empty() && foreign_.contains(from)) [[unlikely]] {
-            throw Error(Errc::mismatch, foreign_[from], {from, transport.rank()});
-        }
+        require_own_build(from);
         request_chain =
             header.kind == CallHeader::chained ? read_chain(request.arguments) : nullptr;
         functions_.find(header.function)(request);
@@ -519,9 +551,9 @@ void RemoteState::lose(Rank gone, const std::exception_ptr& thrown) noexcept {
     is_lost_[static_cast<std::size_t>(gone)] = true;
     outgoing_.drop(gone, why);
     calls_.end_all(gone, why);
-    for (auto& [call, stop] : served_) { // Its callers wait no more.
+    for (auto& [call, served] : served_) { // Its callers wait no more.
         if (call.first == gone) {
-            stop.request_stop();
+            served.stop.request_stop();
         }
     }
     static_cast<void>(parked_.take_if([gone](const ParkedRequests::Parked& one) {

@@ -23,6 +23,7 @@
 #include "remote/transport.hpp"
 
 #include <corymb/remote.hpp>
+#include <corymb/waits.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -39,9 +40,12 @@
 
 namespace corymb::detail {
 
+class Look;
+
 struct RemoteState final : Source {
     /// `is_shared`: other ranks may be in other processes.
-    RemoteState(Transport of_messages, WaitPolicy wait, std::uint32_t group_mark, bool is_shared);
+    RemoteState(Transport of_messages, const RemoteOptions& options, std::uint32_t group_mark,
+                bool is_shared);
     ~RemoteState();
 
     // The caller's side.
@@ -75,6 +79,8 @@ struct RemoteState final : Source {
     [[nodiscard]] bool is_pause_due() noexcept;
     /// The caller waits no more for an answer.
     void stop_call(std::uint32_t call) noexcept;
+    /// As stop_call, for the calls that a scope counts, which still waits for their ends.
+    void stop_calls(const Scope& scope) noexcept;
     /// The caller waits no more for room.
     void stop_sending(const PostAwait& waits, std::uint32_t call) noexcept;
     /// As stop_sending, when the scope of the caller may have gone.
@@ -85,13 +91,19 @@ struct RemoteState final : Source {
     // The called side.
     void send_answer(const Reply& reply, std::size_t bytes, const Reply::Writes& write);
     void send_failure(const Reply& reply, const std::exception_ptr& thrown) noexcept;
-    void serve(const Reply& reply, Task<> task);
+    void serve(const Reply& reply, Task<> task, const char* runs, bool has_joined);
     /// As ObjectTable::add_named. Requests that wait for the object are served in the next look.
     RemoteId add_named(std::string_view name, const NewObject& object);
     /// Sends what there is room for now. For calls that are begun and answered between looks.
     void push_on() noexcept;
     /// A request that is answered later: asks to stop when its caller waits no more.
     [[nodiscard]] std::stop_source keep(const Reply& reply);
+
+    /// What this rank shows of its tasks. Takes time in proportion to them.
+    [[nodiscard]] RankWaits waits();
+    /// Asks another rank for that. Throws as begin_call.
+    std::uint32_t begin_look(Rank to, AnswerTaker& taker);
+    void neglect_look(std::uint32_t call) noexcept { calls_.neglect(call); }
 
     /// Tells the others that this rank's task has ended. True: so have those of all.
     bool end_own();
@@ -124,7 +136,17 @@ private:
     void deliver(const CallHeader& header, std::size_t bytes, const Reply::Writes& write);
     void greet(Rank to);
     void meet(Rank other, RemoteReader& hello);
+    struct Served {
+        std::stop_source stop;
+        const Strand* task = nullptr; ///< Null: a named function answers.
+        const char* runs = nullptr;   ///< The name of the type of what the task runs.
+    };
+    Served& note(const Reply& reply);
     void note_served(const Reply& reply) noexcept;
+    void send_stop(std::uint32_t call) noexcept;
+    void show(Rank to, std::uint32_t call) noexcept;
+    /// Throws Errc::mismatch for a rank that runs another program.
+    void require_own_build(Rank from);
     void ask_to_stop(Rank caller, std::uint32_t call) noexcept;
     void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
     Started begin(Rank to, const Ending& ending, CallHeader header, std::size_t bytes,
@@ -149,22 +171,30 @@ private:
     /// All that a rank that has left or ended has sent.
     void take_in_last() noexcept;
     void lose(Rank gone, const std::exception_ptr& thrown) noexcept;
+    /// Looks for a deadlock when the task of `run` has waited for long.
+    void watch_for_deadlock() noexcept;
+    void end_deadlock(const Look& look);
     [[nodiscard]] bool is_end() const noexcept;
     void wake_at_end() noexcept;
 
     BegunCalls calls_;
     Outgoing outgoing_;
     LongMessages long_messages_;
-    /// Tasks that are served, by caller and call.
-    std::map<std::pair<Rank, std::uint32_t>, std::stop_source> served_;
+    /// What is answered later, by caller and call.
+    std::map<std::pair<Rank, std::uint32_t>, Served> served_;
     ParkedRequests parked_;
     FunctionCache functions_;
     /// By rank: how many of its tasks have ended. A rank that is gone is not asked.
     std::vector<std::uint64_t> over_;
     EndOfAll* end_waits_ = nullptr;
-    int calls_here_ = 0;        ///< Since the last pause.
-    std::vector<bool> is_lost_; ///< By rank: it has left, or its process has ended.
-    std::vector<bool> knows_;   ///< By rank: it was told which build this one is.
+    int calls_here_ = 0;             ///< Since the last pause.
+    std::vector<bool> is_lost_;      ///< By rank: it has left, or its process has ended.
+    std::int64_t deadlock_after_ns_; ///< 0: no look.
+    std::uint64_t watched_turn_ = 0; ///< The last turn of the task of `run`, when it was watched.
+    std::int64_t look_at_ns_ = 0;
+    std::int64_t look_pause_ns_ = 0; ///< To the next look if the task still waits.
+    std::unique_ptr<Look> look_;     ///< Null: none is under way.
+    std::vector<bool> knows_;        ///< By rank: it was told which build this one is.
     /// Ranks of other builds, whose calls are refused, with the reason.
     std::map<Rank, std::string> foreign_;
 };

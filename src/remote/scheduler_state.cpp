@@ -100,7 +100,7 @@ void SchedulerState::run(Strand& of_run, const std::stop_token& stop_of_run) {
         stop.request_stop();
     };
     const std::stop_callback asked(stop_of_run, ask);
-    is_stop_expected_ = stop_of_run.stop_possible();
+    is_stop_expected = stop_of_run.stop_possible();
     main = &of_run;
     while (running_count != 0) {
         pass();
@@ -223,6 +223,7 @@ std::size_t SchedulerState::take_turns() {
     for (std::size_t turn = 0; turn < turns && !ready.is_empty(); ++turn) {
         Strand& strand = ready.pop();
         running = &strand;
+        strand.turn = ++turn_count;
         strand.go_on = strand.next;
         do {
             std::exchange(strand.go_on, nullptr).resume();
@@ -268,7 +269,7 @@ std::int64_t SchedulerState::collect_events() {
 
 template <class IsOver>
 bool SchedulerState::wait(const IsOver& is_over, std::int64_t end_ns) {
-    if (timers.is_empty() && sources_.empty() && !is_stop_expected_) {
+    if (timers.is_empty() && sources_.empty() && !is_stop_expected) {
         return false;
     }
     bool has_served = false;

@@ -92,9 +92,11 @@ struct SchedulerState final : Scope {
     std::size_t running_count = 0;              ///< Strands that are not over.
     std::vector<std::unique_ptr<Strand>> ended; ///< Over, and to be deleted after their turn.
     Strand* running = nullptr;
-    Strand* main = nullptr; ///< What `run` runs; null outside of it.
+    std::uint64_t turn_count = 0; ///< So far.
+    Strand* main = nullptr;       ///< What `run` runs; null outside of it.
     std::stop_source stop;
-    RemoteState* place = nullptr; ///< Null: the tasks are no rank's of a group that calls.
+    bool is_stop_expected = false; ///< From outside, during `run`.
+    RemoteState* place = nullptr;  ///< Null: the tasks are no rank's of a group that calls.
     std::vector<std::exception_ptr> errors; ///< That no task has taken.
 
 private:
@@ -127,14 +129,15 @@ private:
     /// A thread has requested a stop.
     std::atomic<bool> foreign_stop_{false};
     std::unique_ptr<Doorbell> doorbell_; ///< Null: nobody has asked for a descriptor.
-    bool is_armed_ = false;         ///< The descriptor is to become readable for whatever comes.
-    std::uint32_t passes_ = 0;      ///< Counts on, and around.
-    std::size_t yields_ = 0;        ///< Turns of a pass that have only given way to others.
-    int vain_passes_ = 0;           ///< In a row: all turns were such, and nobody was served.
-    std::int64_t watched_ns_ = 0;   ///< When `poll` has looked for peers that have ended.
-    bool is_stop_expected_ = false; ///< From outside, during `run`.
+    bool is_armed_ = false;       ///< The descriptor is to become readable for whatever comes.
+    std::uint32_t passes_ = 0;    ///< Counts on, and around.
+    std::size_t yields_ = 0;      ///< Turns of a pass that have only given way to others.
+    int vain_passes_ = 0;         ///< In a row: all turns were such, and nobody was served.
+    std::int64_t watched_ns_ = 0; ///< When `poll` has looked for peers that have ended.
 };
 
+/// Asks the calls to stop that are counted by the scope.
+void stop_told(RemoteState& of, const Scope& scope) noexcept;
 /// Throws Errc::invalid_argument where a scheduler runs on this thread.
 void require_no_task_here();
 /// The `place` of the scheduler that runs on this thread. Throws Errc::invalid_argument.

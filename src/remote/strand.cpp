@@ -52,7 +52,7 @@ Strand& start_strand(SchedulerState& of, std::coroutine_handle<> root, std::stop
     auto made = std::make_unique<Strand>(of, nullptr, std::move(token), is_held);
     Strand& strand = *made;
     strand.root = strand.next = root; // From here on nothing can fail.
-    strand.index = of.strands.size();
+    strand.index = static_cast<std::uint32_t>(of.strands.size());
     Scope* const inner = of.running == nullptr ? nullptr : of.running->inner;
     strand.scope = strand.inner = inner == nullptr ? &of : inner;
     strand.chain = of.running == nullptr ? nullptr : of.running->chain;
@@ -141,6 +141,9 @@ void Strand::abandon() noexcept {
 void Strand::stop() noexcept {
     if (suspension != nullptr) {
         suspension->stop();
+    } else if (scheduler->place != nullptr && inner != nullptr && inner->owner() == this &&
+               inner->is_awaited()) {
+        stop_told(*scheduler->place, *inner);
     }
 }
 

@@ -55,6 +55,13 @@ CORYMB_TUNED Tuned<int> yields_of_an_update{"remote/yields_of_an_update", 64, 0,
 /// with looking. Too large: a message waits for the end of the sleep.
 CORYMB_TUNED Tuned<std::int64_t> nap_ns{"remote/nap_ns", 50'000, 1'000, Origin::reasoned};
 
+/// The longest time between two looks for a deadlock while the task of `run` waits; the times
+/// double up to it. Reasoning: a look at 10^6 tasks takes tenths of a second, which is little in a
+/// minute. Too small: ranks that wait for long look often. Too large: a late deadlock is found
+/// late.
+CORYMB_TUNED Tuned<std::int64_t> longest_look_pause_ns{
+    "remote/longest_look_pause_ns", 60'000'000'000, 1'000'000'000'000'000, Origin::reasoned};
+
 /// The longest wait of a rank that leaves until its last messages to other nodes are on their way.
 /// Reasoning: they are short, and a network that has not taken them by then has failed. Off: others
 /// may not hear that it has left.

@@ -49,6 +49,7 @@ PUBLIC_HEADERS = {
     "task_channel.hpp": "src/remote",
     "task_semaphore.hpp": "src/remote",
     "this_task.hpp": "src/remote",
+    "waits.hpp": "src/remote",
     "when.hpp": "src/remote",
     "work_queue.hpp": "src/remote",
     "partition.hpp": "src/partition",

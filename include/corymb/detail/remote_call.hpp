@@ -86,6 +86,9 @@ public:
         keep(std::move(failure));
         wake();
     }
+    [[nodiscard]] Awaited awaited() const noexcept override {
+        return {nullptr, nullptr, to(), call_};
+    }
 
 protected:
     explicit AnswerAwait(Rank to) noexcept : CallSuspension(to) {}
@@ -131,6 +134,7 @@ public:
     void await_resume() const { require_answer(); }
     /// It is there.
     using AnswerAwait::arrive;
+    [[nodiscard]] Awaited awaited() const noexcept override { return {}; } ///< No call.
 
 private:
     void take(RemoteReader& /*answer*/) override {}

@@ -94,8 +94,10 @@ private:
     Strand* own_;
 };
 
-/// Begins a task for a request: it is asked to stop when the caller is.
-CORYMB_EXPORT void serve_request(const Reply& reply, Task<> task);
+/// Begins a task for a request: it is asked to stop when the caller is. `runs` names the type of
+/// what it runs. `has_joined`: the first link of its chain of calls is its own.
+CORYMB_EXPORT void serve_request(const Reply& reply, Task<> task, const char* runs,
+                                 bool has_joined);
 
 /// A function that can be called, as long as this object lives.
 class CORYMB_EXPORT RemoteFunction {
@@ -223,11 +225,13 @@ template <class Run, class... Kept>
 void serve_run(const Reply& reply, Run run, std::tuple<Kept...> arguments) {
     using Result = decltype(run_with(run, arguments));
     std::apply([](Kept&... each) { (keep(each), ...); }, arguments);
+    bool has_joined = false;
     if constexpr (UsesObject<Run> && is_task<Result>) {
-        run.use.join_chain(run.id);
+        has_joined = run.use.join_chain(run.id);
     }
     serve_request(
-        reply, serve<typename ResultOf<Result>::Type>(reply, std::move(run), std::move(arguments)));
+        reply, serve<typename ResultOf<Result>::Type>(reply, std::move(run), std::move(arguments)),
+        typeid(Run).name(), has_joined);
 }
 
 /// Runs `run` with these arguments and answers, at once or as a task.

@@ -59,8 +59,8 @@ public:
     [[nodiscard]] bool is_in() const noexcept { return entry_ == nullptr || entry_->is_in; }
     /// For co_await, if it is not in: until the calls before it have left.
     [[nodiscard]] EnterAwait enter() const noexcept;
-    /// What the task of this call begins belongs to it.
-    void join_chain(const RemoteId& id) const;
+    /// What the task of this call begins belongs to it. Whether the call excludes others.
+    [[nodiscard]] bool join_chain(const RemoteId& id) const;
     /// The call has ended.
     void leave() noexcept;
 
@@ -87,6 +87,7 @@ public:
         entry_->waits = this;
     }
     void await_resume() const { require_not_stopped(what); }
+    [[nodiscard]] Awaited awaited() const noexcept override { return {nullptr, entry_, -1, 0}; }
 
 private:
     static constexpr const char* what = "the calls of an object that exclude it";

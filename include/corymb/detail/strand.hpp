@@ -3,9 +3,11 @@
 #pragma once
 
 #include <corymb/export.hpp>
+#include <corymb/rank.hpp>
 
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -24,6 +26,7 @@ struct ChainLink;      // src/remote/object_lock.hpp
 using CallChain = std::shared_ptr<const ChainLink>;
 class Suspension;
 class Scope;
+struct ObjectEntry;
 
 /// A spawned task with the tasks that it awaits: one of them is suspended or runs. What a scheduler
 /// resumes. Used by the thread of its scheduler only.
@@ -39,7 +42,8 @@ struct CORYMB_EXPORT Strand {
     void end(const std::exception_ptr& of_root) noexcept;
     /// The root task ends where it is.
     void abandon() noexcept;
-    /// A stop was requested: ends the suspension, if it is one that can be ended.
+    /// A stop was requested: ends the suspension, if it is one that can be ended, or asks the calls
+    /// to stop that a `finish` waits for.
     void stop() noexcept;
     [[nodiscard]] bool is_stopped() const noexcept { return token.stop_requested(); }
     /// The awaiting coroutine is about to sleep for `what`.
@@ -60,14 +64,17 @@ struct CORYMB_EXPORT Strand {
     /// that awaits the one that has ended. Not resumed from within, which needs no stack only where
     /// the compiler makes it a jump: gcc does so from -O2 on, and not for a sanitizer.
     std::coroutine_handle<> go_on;
-    std::coroutine_handle<> root;             ///< Owned.
+    std::coroutine_handle<> root; ///< Owned.
+    /// The number of its last turn, which no other strand has; 0: it has had none. While it is
+    /// suspended, this names its wait.
+    std::uint64_t turn = 0;
     Suspension* suspension = nullptr;         ///< The wait that a stop ends; null: none.
     const char* waits_for = "its first turn"; ///< For people.
     Scope* scope = nullptr;                   ///< Is told of its end.
     Scope* inner = nullptr;                   ///< The scope of what it spawns.
     Suspension* joiner = nullptr;             ///< Waits for its end.
-    std::size_t index = 0;                    ///< Invariant: its place among the scheduler's.
     std::exception_ptr thrown;
+    std::uint32_t index = 0; ///< Invariant: its place among the scheduler's.
     bool is_over = false;
     bool is_held; ///< By a Spawned.
     CallChain chain;
@@ -103,6 +110,14 @@ private:
 CORYMB_EXPORT void require_joinable(const Strand* strand);
 /// The strand that runs on this thread. Throws Errc::invalid_argument outside of tasks.
 [[nodiscard]] CORYMB_EXPORT Strand& running_strand();
+
+/// What a suspended strand waits for, if other strands can tell (`find_deadlock`).
+struct Awaited {
+    const Strand* task = nullptr;       ///< The end of this one.
+    const ObjectEntry* entry = nullptr; ///< To enter an object.
+    Rank answers = -1;                  ///< The answer of this rank to `call`.
+    std::uint32_t call = 0;
+};
 
 /// A wait that a stop can end. Lies in the frame of the awaiting coroutine.
 class CORYMB_EXPORT Suspension {
@@ -144,6 +159,7 @@ public:
         }
     }
     [[nodiscard]] bool is_stopped() const noexcept { return is_stopped_; }
+    [[nodiscard]] virtual Awaited awaited() const noexcept { return {}; }
     /// Throws Errc::interrupted: "the task was asked to stop while it waited for WHAT".
     [[noreturn]] static void refuse_stopped(const char* what);
 
@@ -240,6 +256,18 @@ public:
     /// A strand has ended; `thrown` if nobody takes its exception.
     void end_one(const std::exception_ptr& thrown) noexcept;
     [[nodiscard]] bool is_over() const noexcept { return running_ == 0; }
+    /// The strand that waits for the end, or will; null: `run` does.
+    [[nodiscard]] virtual const Strand* owner() const noexcept { return nullptr; }
+    [[nodiscard]] virtual bool is_awaited() const noexcept { return false; }
+
+    /// What ends the others of the scope by a stop.
+    enum class Stops : std::uint8_t {
+        none,     ///< Nothing.
+        failures, ///< One that throws.
+        ends,     ///< The first one that ends.
+    };
+    void set_stops(Stops stops) noexcept { stops_ = stops; }
+    [[nodiscard]] Stops stops() const noexcept { return stops_; }
 
     // Strands of the scope that have thrown and are held: who holds them may take the exception.
     void add_untaken() noexcept { ++untaken_; }
@@ -255,6 +283,7 @@ private:
     virtual void note_over() noexcept = 0;
     std::size_t running_ = 0;
     std::size_t untaken_ = 0;
+    Stops stops_ = Stops::none;
 };
 
 } // namespace detail

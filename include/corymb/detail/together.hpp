@@ -32,6 +32,8 @@ public:
     Together& operator=(const Together&) = delete;
 
     [[nodiscard]] std::stop_token token() const noexcept { return source_.get_token(); }
+    /// In a `finish`, before its tasks are spawned.
+    static void begin(Scope::Stops stops) { running_strand().inner->set_stops(stops); }
     void stop() noexcept { source_.request_stop(); }
     void note(std::exception_ptr thrown) noexcept {
         first_ = first_ == nullptr ? std::move(thrown) : first_;
