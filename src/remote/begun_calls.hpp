@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "remote/call_log.hpp"
+
 #include <corymb/detail/remote_call.hpp>
 #include <corymb/error.hpp>
 
@@ -33,17 +35,21 @@ public:
         }
         const std::uint32_t call = free_;
         free_ = calls_[call].next_free;
-        calls_[call] = {to, ending, 0};
+        calls_[call] = {to, ending, log_ == nullptr ? 0 : log_->begin(to)};
         return call;
     }
+    /// From here on each call is noted. Before the first one.
+    void set_log(CallLog* log) noexcept { log_ = log; }
     [[nodiscard]] Rank to(std::uint32_t call) const noexcept { return calls_[call].to; }
     /// Nobody learns of its end from here on. Returns who would have.
     Ending neglect(std::uint32_t call) noexcept {
+        note_end(call);
         return std::exchange(calls_[call].ending, Ending());
     }
     /// Gives the place of a call back. Returns who learns of its end.
     Ending take_back(std::uint32_t call) noexcept {
         const Ending ending = calls_[call].ending;
+        note_end(call);
         calls_[call] = {-1, {}, free_};
         free_ = call;
         return ending;
@@ -78,12 +84,18 @@ public:
     }
 
 private:
+    void note_end(std::uint32_t call) noexcept {
+        if (log_ != nullptr) [[unlikely]] {
+            log_->end(calls_[call].next_free);
+        }
+    }
     struct Call {
         Rank to = -1; ///< -1: the place is free.
         Ending ending;
-        std::uint32_t next_free = 0;
+        std::uint32_t next_free = 0; ///< While the place is taken: the number in the log.
     };
     std::vector<Call> calls_;
+    CallLog* log_ = nullptr; ///< Null: there is none.
     std::uint32_t free_ = 0; ///< The first free place; the size of `calls_`: none.
 };
 

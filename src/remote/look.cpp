@@ -142,7 +142,8 @@ std::uint32_t RemoteState::begin_look(Rank to, AnswerTaker& taker) {
 
 void RemoteState::watch_for_deadlock() noexcept {
     SchedulerState& all = turns();
-    if (deadlock_after_ns_ == 0 || all.main == nullptr || all.is_stop_expected) {
+    if (deadlock_after_ns_ == 0 || all.main == nullptr ||
+        (all.is_stop_expected && trace_ == nullptr)) {
         return;
     }
     if (look_ != nullptr) {
@@ -181,7 +182,13 @@ void RemoteState::end_deadlock(const Look& look) {
         return;
     }
     const auto found = deadlock_in(look.shown()[0], look.shown()[1]);
-    if (!found) {
+    if (trace_ != nullptr) {
+        try {
+            trace_->note(look.shown()[1], found);
+        } catch (const Error&) { // The file stays as it is.
+        }
+    }
+    if (!found || turns().is_stop_expected) {
         return;
     }
     SchedulerState& all = turns();

@@ -28,6 +28,8 @@ RemoteState::RemoteState(Transport of_messages, const RemoteOptions& options,
                         "to what it was; make a new group",
                     {transport.rank()});
     }
+    trace_ = TraceFile::open(group_mark, transport.rank(), transport.size());
+    calls_.set_log(trace_ == nullptr ? nullptr : &trace_->calls());
     knows_[static_cast<std::size_t>(transport.rank())] = true;
     self = std::shared_ptr<RemoteState>(this, [](RemoteState* /*not owned*/) {});
     turns().place = this;
@@ -38,6 +40,13 @@ RemoteState::~RemoteState() {
     turns().abandon_all(); // Tasks have calls under way, and use objects.
     self.reset();
     turns().remove(*this);
+    look_.reset();
+    if (trace_ != nullptr) {
+        try {
+            trace_->write();
+        } catch (...) { // The file stays as it is.
+        }
+    }
 }
 
 SchedulerState& RemoteState::turns() noexcept {

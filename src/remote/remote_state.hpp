@@ -20,6 +20,7 @@
 #include "remote/parked_requests.hpp"
 #include "remote/scheduler_state.hpp"
 #include "remote/source.hpp"
+#include "remote/trace_file.hpp"
 #include "remote/transport.hpp"
 
 #include <corymb/remote.hpp>
@@ -177,6 +178,7 @@ private:
     [[nodiscard]] bool is_end() const noexcept;
     void wake_at_end() noexcept;
 
+    std::unique_ptr<TraceFile> trace_; ///< Null: there is none.
     BegunCalls calls_;
     Outgoing outgoing_;
     LongMessages long_messages_;

@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 import corymb
-from corymb.command import console, files, inputs
+from corymb.command import console, files, inputs, trace_tasks
 from corymb.command.options import JsonFile
 
 Group = dict[str, Any]
@@ -22,13 +22,27 @@ LATE_SHOWN = 8
 
 
 NAME = "trace"
-EXAMPLES = "Examples: corymb trace | corymb trace 4711 --watch 1 | corymb trace 4711 --json -"
+EXAMPLES = (
+    "Examples: corymb trace | corymb trace 4711 --watch 1 | corymb trace 4711 --json - | "
+    "corymb trace --merge traces/*.json -o tasks.html"
+)
 
 
 def command(
-    pid: Annotated[
-        int | None,
-        typer.Argument(metavar="PID", help="A process of the groups; all processes without it."),
+    given: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PID|FILE...",
+            help="A process of the groups, all processes without it; of --merge: files.",
+        ),
+    ] = None,
+    merge: Annotated[
+        bool,
+        typer.Option("--merge", help="Tasks and calls from files that ranks wrote (CORYMB_TRACE)."),
+    ] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Of --merge: a page with pictures."),
     ] = None,
     watch: Annotated[
         float | None,
@@ -40,6 +54,14 @@ def command(
     json: JsonFile = None,
 ) -> None:
     """Show the groups of running processes: members, states, sequence numbers, who is behind."""
+    if merge:
+        if watch is not None or count is not None:
+            raise inputs.usage("--merge reads files, which --watch and --count do not")
+        _merge(given or [], output, json)
+        return
+    if output is not None:
+        raise inputs.usage("--output needs --merge")
+    pid = _pid_of(given or [])
     if watch is None and count is not None:
         raise inputs.usage("--count needs --watch SECONDS")
     if watch is not None and not 0.01 <= watch <= 86400:
@@ -61,6 +83,23 @@ def command(
     finally:
         if json is not None and looks:
             files.write_json(json, {"schema": "corymb-trace/1", "looks": looks})
+
+
+def _merge(names: list[str], output: str | None, json: str | None) -> None:
+    files.require_writable(output, json)
+    merged = trace_tasks.merge(names)
+    trace_tasks.show(console.output(quiet=console.is_stdout(json, output)), merged)
+    files.write_json(json, merged.as_data())
+    if output is not None:
+        files.write_text(output, trace_tasks.page_of(merged))
+
+
+def _pid_of(given: list[str]) -> int | None:
+    if len(given) > 1:
+        raise inputs.usage("give one process, or --merge with files")
+    if given and not given[0].isdecimal():
+        raise inputs.usage(f"{given[0]} is not the number of a process; for files give --merge")
+    return int(given[0]) if given else None
 
 
 def groups_of(pid: int | None) -> list[Group]:
