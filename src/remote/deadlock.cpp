@@ -26,7 +26,7 @@ namespace corymb {
 
 namespace {
 
-using Kind = TaskWait::Kind;
+using WaitKind = TaskWait::Kind;
 using Node = std::size_t;
 using CallKey = std::pair<Rank, std::uint32_t>; ///< Who has begun it, and its number.
 
@@ -119,15 +119,15 @@ WaitGraph::WaitGraph(const std::vector<RankWaits>& before, const std::vector<Ran
     std::set<std::pair<Rank, std::uint64_t>> seen;
     for (const RankWaits& of : before) {
         for (const TaskWait& shown : of.tasks) {
-            if (shown.kind != Kind::nothing) {
+            if (shown.kind != WaitKind::nothing) {
                 seen.emplace(of.rank, shown.wait);
             }
         }
     }
     for (Node node = 0; node < tasks_.size(); ++node) {
         const TaskWait& shown = *tasks_[node].shown;
-        if (tasks_[node].left == 0 || shown.kind == Kind::nothing || shown.kind == Kind::other ||
-            !seen.contains({tasks_[node].rank, shown.wait})) {
+        if (tasks_[node].left == 0 || shown.kind == WaitKind::nothing ||
+            shown.kind == WaitKind::other || !seen.contains({tasks_[node].rank, shown.wait})) {
             set_free(node);
         }
         if (shown.has_own_stop) {

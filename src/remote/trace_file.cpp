@@ -33,12 +33,9 @@ ordered_json json_of(const std::vector<CallUnderWay>& calls) {
 }
 
 ordered_json json_of(const TaskWait& task) {
-    ordered_json one{{"wait", task.wait},
-                     {"runs", task.runs},
-                     {"kind", text_of(task.kind)},
-                     {"waits_for", task.waits_for},
-                     {"tasks", task.tasks},
-                     {"calls", json_of(task.calls)}};
+    ordered_json one{{"wait", task.wait},          {"runs", task.runs},
+                     {"kind", text_of(task.kind)}, {"waits_for", task.waits_for},
+                     {"tasks", task.tasks},        {"calls", json_of(task.calls)}};
     if (task.serves.from >= 0) {
         one["serves"] = {{"from", task.serves.from}, {"number", task.serves.number}};
     }
@@ -54,8 +51,8 @@ ordered_json json_of(const RankWaits& rank) {
     for (const auto& [to, messages] : rank.queued) {
         queued.push_back({{"to", to}, {"messages", messages}});
     }
-    return {{"rank", rank.rank},     {"ready", rank.ready},           {"parked", rank.parked},
-            {"queued", queued},      {"calls", json_of(rank.calls)},  {"tasks", tasks}};
+    return {{"rank", rank.rank}, {"ready", rank.ready},          {"parked", rank.parked},
+            {"queued", queued},  {"calls", json_of(rank.calls)}, {"tasks", tasks}};
 }
 
 ordered_json json_of(const Deadlock& deadlock) {
@@ -87,9 +84,9 @@ TraceFile::TraceFile(const std::filesystem::path& folder, std::uint32_t group, R
     : file_(folder /
             ("group-" + std::to_string(group) + "-rank-" + std::to_string(rank) + ".json")),
       group_(group), rank_(rank), size_(size),
-      to_wall_ns_(std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch())
-                      .count() -
-                  now_ns()) {}
+      to_wall_ns_(
+          std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count() -
+          now_ns()) {}
 
 double TraceFile::seconds(std::int64_t at_ns) const noexcept {
     return static_cast<double>(at_ns + to_wall_ns_) * 1e-9;

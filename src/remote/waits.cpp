@@ -14,7 +14,7 @@ namespace corymb::detail {
 
 namespace {
 
-using Kind = TaskWait::Kind;
+using WaitKind = TaskWait::Kind;
 
 /// The tasks of one scheduler, while nothing changes them.
 class TaskRows {
@@ -71,7 +71,7 @@ void TaskRows::show_waits(Rank own) {
         }
         show_wait(strand, rows_[i], own);
         if (const ChainLink* const link = strand.chain.get();
-            link != nullptr && link->holder == &strand && rows_[i].kind != Kind::object) {
+            link != nullptr && link->holder == &strand && rows_[i].kind != WaitKind::object) {
             holding_[link->slot].push_back(&strand);
         }
     }
@@ -85,23 +85,23 @@ void TaskRows::show_waits(Rank own) {
 void TaskRows::show_wait(const Strand& strand, TaskWait& row, Rank own) {
     const auto index = static_cast<std::uint32_t>(&row - rows_.data());
     const Awaited awaited = strand.suspension == nullptr ? Awaited() : strand.suspension->awaited();
-    row.kind = Kind::other;
+    row.kind = WaitKind::other;
     row.waits_for = strand.waits_for;
     if (awaited.answers >= 0) {
-        row.kind = Kind::answer;
+        row.kind = WaitKind::answer;
         row.waits_for = "the answer of rank " + std::to_string(awaited.answers);
         row.calls.push_back({own, awaited.call, awaited.answers});
     } else if (awaited.entry != nullptr) {
-        row.kind = Kind::object;
+        row.kind = WaitKind::object;
         entering_.emplace(awaited.entry, index);
     } else if (awaited.task != nullptr) {
-        row.kind = Kind::task;
+        row.kind = WaitKind::task;
         if (const TaskWait* const other = find(awaited.task)) {
             wait_for(row, *other);
         }
     } else if (strand.suspension == nullptr && strand.inner->owner() == &strand &&
                strand.inner->is_awaited()) {
-        row.kind = Kind::finish;
+        row.kind = WaitKind::finish;
         awaited_.emplace(strand.inner, index);
     }
 }

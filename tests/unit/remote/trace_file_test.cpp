@@ -40,8 +40,8 @@ protected:
         ADD_FAILURE() << "no file of rank " << rank;
         return nullptr;
     }
-    const fs::path folder = fs::path(::testing::TempDir()) /
-                            ("corymb-trace-" + std::to_string(::getpid()));
+    const fs::path folder =
+        fs::path(::testing::TempDir()) / ("corymb-trace-" + std::to_string(::getpid()));
 };
 
 TEST_F(TraceFiles, HaveTheDeadlockAndTheCalls) {
