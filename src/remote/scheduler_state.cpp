@@ -135,11 +135,7 @@ void SchedulerState::poll() {
     {
         const RunningHere here(*this);
         pass();
-        if (const std::int64_t now = now_ns();
-            now - watched_ns_ >= remote::tuning::longest_sleep_ns) {
-            watched_ns_ = now;
-            look_after();
-        }
+        look_after_at_times();
         if (doorbell_ != nullptr) {
             arm_doorbell();
         }
@@ -250,6 +246,14 @@ bool SchedulerState::look_around() noexcept {
     return has_served;
 }
 
+void SchedulerState::look_after_at_times() noexcept {
+    if (const std::int64_t now = now_ns();
+        now - watched_ns_ >= remote::tuning::longest_sleep_ns) {
+        watched_ns_ = now;
+        look_after();
+    }
+}
+
 void SchedulerState::look_after() noexcept {
     for (std::size_t i = 0; i < sources_.size(); ++i) {
         sources_[i]->look_after();
@@ -295,7 +299,9 @@ bool SchedulerState::wait(const IsOver& is_over, std::int64_t end_ns) {
         if (has_served) { // What comes next may come soon.
             sleep_ns = remote::tuning::first_sleep_ns;
         } else {
-            if (ready.is_empty() && limit_ns == sleep_ns) {
+            if (limit_ns < sleep_ns) { // A timer: tasks that sleep again and again.
+                look_after_at_times();
+            } else if (ready.is_empty()) {
                 look_after();
             }
             sleep_ns = std::min(2 * sleep_ns, longest_ns);

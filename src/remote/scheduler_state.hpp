@@ -111,6 +111,7 @@ private:
     /// Whether a source has served somebody.
     bool look_around() noexcept;
     void look_after() noexcept;
+    void look_after_at_times() noexcept;
     [[nodiscard]] std::int64_t collect_events();
     [[nodiscard]] std::int64_t until_next_timer(std::int64_t limit_ns) noexcept;
     void arm_doorbell();
@@ -133,7 +134,7 @@ private:
     std::uint32_t passes_ = 0;    ///< Counts on, and around.
     std::size_t yields_ = 0;      ///< Turns of a pass that have only given way to others.
     int vain_passes_ = 0;         ///< In a row: all turns were such, and nobody was served.
-    std::int64_t watched_ns_ = 0; ///< When `poll` has looked for peers that have ended.
+    std::int64_t watched_ns_ = 0; ///< When look_after_at_times has looked.
 };
 
 /// Asks the calls to stop that are counted by the scope.

@@ -65,6 +65,44 @@ TEST(RemoteProcesses, CallAndShareObjects) {
     children.expect_all_good();
 }
 
+TEST(RemoteProcesses, AKilledRankIsKnownToTasksThatSleepAgainAndAgain) {
+    RemoteGroup group(2, shared());
+    const Descriptor descriptor(group);
+    Children children;
+    const auto victim = children.start([&] {
+        RemoteRank own = RemoteGroup::open(descriptor.number()).join(1);
+        own.run([]() -> Task<> {
+            co_await this_task::sleep_for(1h);
+        }());
+    });
+    RemoteRank own = group.join(0);
+    own.run([](Children& all, std::size_t to_kill) -> Task<> {
+        const auto endless = []() -> Task<> {
+            co_await this_task::sleep_for(1h);
+        };
+        co_await at(1, [] {});
+        bool is_known = false;
+        Spawned<void> waits = spawn([](auto body, bool& known) -> Task<> {
+            try {
+                co_await at(1, body);
+            } catch (const Error&) {
+                known = true;
+            }
+        }(endless, is_known));
+        co_await this_task::sleep_for(2ms);
+        all.signal(to_kill, SIGKILL);
+        int naps = 0;
+        while (!is_known && naps < 5'000) {
+            co_await this_task::sleep_for(1ms);
+            ++naps;
+        }
+        EXPECT_TRUE(is_known) << "within " << naps << " naps";
+        co_await waits;
+    }(children, victim));
+    children.wait(victim);
+    children.expect_all_good();
+}
+
 TEST(RemoteProcesses, AKilledRankIsNamedAndTheOthersGoOn) {
     RemoteGroup group(3, shared());
     const Descriptor descriptor(group);
