@@ -35,6 +35,11 @@
 //
 // With --memory what 1 GiB that eight processes read takes, in bytes of all: `one` shared array,
 // and `copies`, one in each (9 GiB in all). The time is that of reading an element.
+//
+// With --moves those of an object that moves between two ranks:
+//
+//     move     64 bytes go to the other rank; `sent_back` a first call by a rank that takes them to
+//              be where they were, `moved` one that goes where they are
 #include "row.hpp"
 
 #include <corymb/scheduler.hpp>
@@ -180,11 +185,12 @@ int main(int argc, char** argv) {
     for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
         is_json = is_json || argument == "--json";
         if (argument == "--shared" || argument == "--groups" || argument == "--memory" ||
-            argument == "--replicated") {
+            argument == "--replicated" || argument == "--moves") {
             which = argument;
         } else if (argument != "--json") {
             std::fprintf(stderr,
-                         "usage: %s [--json] [--shared | --groups | --memory | --replicated]\n",
+                         "usage: %s [--json] [--shared | --groups | --memory | --replicated | "
+                         "--moves]\n",
                          argv[0]);
             return 2;
         }
@@ -193,6 +199,7 @@ int main(int argc, char** argv) {
                                   : which == "--groups"     ? group_steps()
                                   : which == "--memory"     ? memory()
                                   : which == "--replicated" ? replicated_table()
+                                  : which == "--moves"      ? moves()
                                                             : tasks();
     if (!is_json) {
         std::printf("%-10s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",

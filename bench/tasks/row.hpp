@@ -29,6 +29,8 @@ struct Row {
 [[nodiscard]] std::vector<Row> memory();
 /// Steps of groups of 2 to 16 ranks, beside loops of calls.
 [[nodiscard]] std::vector<Row> group_steps();
+/// An object that moves between two ranks.
+[[nodiscard]] std::vector<Row> moves();
 
 /// Tasks with a stack of their own.
 [[nodiscard]] std::vector<Row> stacks();

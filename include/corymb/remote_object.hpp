@@ -3,6 +3,7 @@
 #pragma once
 
 #include <corymb/call_rule.hpp>
+#include <corymb/detail/remote_migration.hpp>
 #include <corymb/detail/remote_object.hpp>
 #include <corymb/remote.hpp>
 
@@ -36,7 +37,7 @@ public:
     }
 
     explicit operator bool() const noexcept { return id_.rank >= 0; }
-    /// Where the object is; -1 for none.
+    /// Where the object was made, and is if it has not moved; -1 for none.
     [[nodiscard]] Rank rank() const noexcept { return id_.rank; }
     friend auto operator<=>(const Remote&, const Remote&) = default;
     /// The element `by` further on. The object's rank checks whether there is one.
@@ -122,6 +123,20 @@ public:
         requires std::is_member_object_pointer_v<decltype(Member)>
     [[nodiscard]] auto member() const {
         return detail::MemberAwait<T, Member>(id_);
+    }
+
+    /// For co_await: moves the object to that rank, behind the calls that came before. Pointers to
+    /// it and to its parts stay good. It was made by `create`, and travels as an argument does: T
+    /// has a RemoteCodec, which also says what of it goes along. Waits until no call of it runs.
+    ///
+    /// Throws as `call`; Errc::invalid_argument for an object that was offered or has a name, and
+    /// if the pointer is to a part; Errc::deadlock in a method of the object. Then the object is
+    /// where it was, and so it is if the codec throws or the rank `to` ends before it has come.
+    [[nodiscard]] auto migrate(Rank to) const { return detail::MoveAwait<T>(id_, to); }
+    /// As `migrate`, when it can: nobody waits, and nobody learns of an exception. For methods of
+    /// the object itself.
+    [[nodiscard]] auto post_migration(Rank to) const {
+        return tell_of<detail::RemoteCall<detail::MoveWay<T>, Rank>>(false, to);
     }
 
     /// In a task: the object itself if it is on this rank, else null. Valid until the task waits.

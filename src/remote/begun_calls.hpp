@@ -54,6 +54,19 @@ public:
         free_ = call;
         return ending;
     }
+    /// The request has come back from rank `from`, and goes to another one. False: there is no such
+    /// call, or nobody waits for its end any more; it is none then.
+    [[nodiscard]] bool redirect(std::uint32_t call, Rank from, Rank to) noexcept {
+        if (call >= calls_.size() || calls_[call].to != from) {
+            return false;
+        }
+        if (calls_[call].ending.waits == nullptr && calls_[call].ending.counts == nullptr) {
+            take_back(call);
+            return false;
+        }
+        calls_[call].to = to;
+        return true;
+    }
     /// Rank `from` has answered, or `failure` says why not. Nothing if it has no such call.
     void end(std::uint32_t call, Rank from, RemoteReader* answer,
              const std::exception_ptr& failure) noexcept {

@@ -20,6 +20,12 @@ struct CallHeader {
         chained, ///< As a request, with the chain of calls in front of the arguments.
         named,   ///< As a request, of a function whose name is in front of the arguments.
         look,    ///< As a request: what the tasks of the rank wait for.
+        // About objects that move, which they name first. See routes.hpp and migrations.hpp.
+        returned, ///< A request, with where the object is, and its kind.
+        flush,    ///< Asks for a `flushed` behind all that has come before.
+        flushed,  ///< Where the object is.
+        moved,    ///< To who has made the object: where it is. Is answered.
+        settled,  ///< To where the object is: it may be called; or it is not meant to be there.
     };
     std::uint64_t function = 0;         ///< Requests: what to run.
     std::uint32_t call = Reply::nobody; ///< Names the call to the rank that has begun it.

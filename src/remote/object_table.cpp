@@ -33,7 +33,7 @@ ObjectTable::~ObjectTable() {
     }
 }
 
-RemoteId ObjectTable::add(const NewObject& object) {
+std::uint32_t ObjectTable::take_slot() {
     make_room(free_, places_.size() + 1); // So that `clear` cannot fail.
     if (free_.empty()) {
         places_.emplace_back();
@@ -41,9 +41,68 @@ RemoteId ObjectTable::add(const NewObject& object) {
     }
     const std::uint32_t slot = free_.back();
     free_.pop_back();
+    return slot;
+}
+
+RemoteId ObjectTable::add(const NewObject& object) {
+    const std::uint32_t slot = take_slot();
     Place& made = places_[slot];
-    made = {object, (made.generation + 1) & ~RemoteId::named, 0, true, nullptr};
-    return {rank_, slot, made.generation, group_, 0};
+    const std::uint32_t generation = (made.generation + 1) & ~RemoteId::named;
+    made = Place();
+    made.object = object;
+    made.generation = generation;
+    made.is_there = true;
+    return {rank_, slot, generation, group_, 0};
+}
+
+void ObjectTable::add_guest(const RemoteId& id, const NewObject& object, std::uint32_t moves) {
+    const auto [guest, is_new] = guests_.try_emplace(whole_of(id), no_slot);
+    if (!is_new) {
+        throw Error(Errc::internal, "an object that is on this rank has come again");
+    }
+    try {
+        const RemoteId place = add(object);
+        guest->second = place.slot;
+        places_[place.slot].moves = moves;
+        places_[place.slot].guest = guest->first;
+    } catch (...) {
+        guests_.erase(guest);
+        throw;
+    }
+}
+
+std::uint32_t ObjectTable::find(const RemoteId& id) const noexcept {
+    if (id.rank == rank_ && id.slot < places_.size()) {
+        const Place& place = places_[id.slot];
+        if (place.is_there && place.generation == id.generation && place.guest.rank < 0) {
+            return id.slot;
+        }
+    }
+    const auto found = guests_.find(whole_of(id));
+    return found == guests_.end() ? no_slot : found->second;
+}
+
+std::shared_ptr<Hold> ObjectTable::take_hold(std::uint32_t slot) noexcept {
+    std::shared_ptr<Hold> hold = places_[slot].hold;
+    set_hold(slot, nullptr);
+    return hold;
+}
+
+std::vector<RemoteId> ObjectTable::arriving_from(Rank from) const {
+    std::vector<RemoteId> all;
+    for (const auto& [id, slot] : guests_) {
+        if (places_[slot].hold != nullptr && places_[slot].hold->from == from) {
+            all.push_back(id);
+        }
+    }
+    return all;
+}
+
+void ObjectTable::set_hold(std::uint32_t slot, std::shared_ptr<Hold> hold) noexcept {
+    Place& place = places_[slot];
+    holds_ += hold != nullptr ? 1U : 0U;
+    holds_ -= place.hold != nullptr ? 1U : 0U;
+    place.hold = std::move(hold);
 }
 
 RemoteId ObjectTable::add_named(std::string_view name, const NewObject& object) {
@@ -81,9 +140,8 @@ std::uint32_t ObjectTable::named_slot(const RemoteId& id, const std::type_info& 
 
 std::uint32_t ObjectTable::slot_of(const RemoteId& id, const std::type_info& type) const {
     require_of_group(id);
-    const std::uint32_t slot = id.is_named() ? named_slot(id, type) : id.slot;
-    if (id.rank != rank_ || slot >= places_.size() || !places_[slot].is_there ||
-        (!id.is_named() && places_[slot].generation != id.generation)) {
+    const std::uint32_t slot = id.is_named() ? named_slot(id, type) : find(id);
+    if (slot == no_slot || (id.is_named() && id.rank != rank_)) {
         refuse("the object that the pointer was to is gone");
     }
     return slot;
@@ -124,8 +182,16 @@ std::uint64_t ObjectTable::offset_of(std::uint32_t slot, const void* part) const
 }
 
 void ObjectTable::let_go(std::uint32_t slot) noexcept {
-    if (--places_[slot].uses == 0 && !places_[slot].is_there) {
+    Place& place = places_[slot];
+    if (--place.uses != 0) {
+        return;
+    }
+    if (!place.is_there) {
         clear(slot);
+    } else if (place.hold != nullptr && place.hold->is_for_idle) [[unlikely]] {
+        place.hold->is_for_idle = false;
+        place.hold->keeps = Hold::Keeps::all;
+        place.hold->moment.release();
     }
 }
 
@@ -136,15 +202,18 @@ void ObjectTable::remove(const RemoteId& id) {
     if (id.offset != 0) {
         refuse("the pointer is to a part of an object, which ends with the object");
     }
-    remove_slot(slot_of(id, typeid(void)));
+    remove_whole(slot_of(id, typeid(void)));
 }
 
 void ObjectTable::remove_named(const RemoteId& id) noexcept {
-    remove_slot(std::exchange(names_.find(id.slot)->second.slot, no_slot));
+    remove_whole(std::exchange(names_.find(id.slot)->second.slot, no_slot));
 }
 
-void ObjectTable::remove_slot(std::uint32_t slot) noexcept {
+void ObjectTable::remove_whole(std::uint32_t slot) noexcept {
     places_[slot].is_there = false;
+    if (places_[slot].guest.rank >= 0) {
+        guests_.erase(places_[slot].guest);
+    }
     if (places_[slot].uses == 0) {
         clear(slot);
     }
@@ -158,6 +227,10 @@ void ObjectTable::clear(std::uint32_t slot) noexcept {
     }
     place.is_there = false;
     place.lock.reset();
+    if (place.hold != nullptr) {
+        place.hold->moment.release(); // A move has waited, which finds nothing now.
+        set_hold(slot, nullptr);
+    }
     free_.push_back(slot); // Before the end: a destructor may make objects.
     if (place.object.end != nullptr) {
         place.object.end(object);

@@ -34,9 +34,11 @@ public:
     void put_off(Parked request) { revived_.push_back(std::move(request)); }
     /// The object is there: its requests can be served.
     void revive(const RemoteId& object) noexcept {
-        revived_.splice(revived_.end(),
-                        take_if([&object](const Parked& one) { return one.object == object; }));
+        Requests all = take_if([&object](const Parked& one) { return one.object == object; });
+        revive(all);
     }
+    /// Those that wait have come later.
+    void revive(Requests& requests) noexcept { revived_.splice(revived_.begin(), requests); }
     [[nodiscard]] bool has_revived() const noexcept { return !revived_.empty(); }
     [[nodiscard]] std::size_t revived() const noexcept { return revived_.size(); }
     [[nodiscard]] Parked take_revived() noexcept {
@@ -46,11 +48,14 @@ public:
     }
     /// Takes out the requests for which `is_over(request)`.
     [[nodiscard]] Requests take_if(const auto& is_over) noexcept {
+        return take_if(waiting_, is_over);
+    }
+    [[nodiscard]] static Requests take_if(Requests& from, const auto& is_over) noexcept {
         Requests taken;
-        for (auto one = waiting_.begin(); one != waiting_.end();) {
+        for (auto one = from.begin(); one != from.end();) {
             const auto next = std::next(one);
             if (is_over(std::as_const(*one))) {
-                taken.splice(taken.end(), waiting_, one);
+                taken.splice(taken.end(), from, one);
             }
             one = next;
         }

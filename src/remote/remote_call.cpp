@@ -80,8 +80,10 @@ bool CallSuspension::is_own(Strand& own, const RemoteId* object, bool is_of_chai
         refuse_stopped("the answer of a rank");
     }
     state_ = &remote_state(own);
+    object_ = object;
     if (object != nullptr) {
         state_->objects.require_of_group(*object);
+        to_ = state_->way_to(*object);
     }
     const bool is_here = to_ == state_->transport.rank() && state_->is_ready(object);
     if (is_here) {
@@ -119,7 +121,9 @@ AnswerAwait::~AnswerAwait() {
 void AnswerAwait::start(Strand& own, std::coroutine_handle<> at, const RemoteFunction& function,
                         std::size_t bytes, const Reply::Writes& write) {
     call_ =
-        state().begin_call(to(), {this, nullptr}, own.chain, function, bytes, write, nullptr).call;
+        state()
+            .begin_call(to(), {this, nullptr}, own.chain, function, bytes, write, nullptr, object())
+            .call;
     begin_always(own, at, "the answer of a rank");
 }
 
@@ -181,9 +185,9 @@ PostAwait::~PostAwait() {
 
 bool PostAwait::start(Strand& own, const RemoteFunction& function, std::size_t bytes,
                       const Reply::Writes& write) {
-    const auto started =
-        state().begin_call(to(), {nullptr, is_counted_ ? own.inner : nullptr},
-                           is_counted_ ? own.chain : nullptr, function, bytes, write, this);
+    const auto started = state().begin_call(to(), {nullptr, is_counted_ ? own.inner : nullptr},
+                                            is_counted_ ? own.chain : nullptr, function, bytes,
+                                            write, this, object());
     call_ = started.call;
     return started.is_sent;
 }
@@ -254,6 +258,7 @@ void EndOfAll::withdraw() noexcept {
 ObjectUse::ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info& type,
                      const ObjectAccess& access)
     : here_(&here) {
+    here.require_here(id);
     const ObjectTable::Use found = here.objects.use(id, type, access.count);
     object_ = found.object;
     slot_ = found.slot;
@@ -263,6 +268,11 @@ ObjectUse::ObjectUse(RemoteState& here, const RemoteId& id, const std::type_info
     }
     try {
         ObjectLock& lock = here.objects.lock(slot_);
+        const Hold* const hold = here.objects.hold(slot_);
+        if (hold != nullptr && hold->keeps == Hold::Keeps::exclusive &&
+            held_by(here.request_chain, id) == CallRule::interleaved) {
+            throw ObjectHeld(*here.objects.hold(slot_));
+        }
         if (!lock.try_enter(access.rule)) {
             const CallRule held = held_by(here.request_chain, id);
             if (held == CallRule::shared && access.rule == CallRule::shared) {
@@ -307,6 +317,7 @@ void ObjectUse::leave() noexcept {
 }
 
 bool ObjectUse::join_chain(const RemoteId& id) const {
+    here_->request_serves = slot_ + 1;
     if (rule_ == CallRule::interleaved) {
         return false;
     }
@@ -324,12 +335,14 @@ RemoteId adopt(RemoteState& here, const NewObject& object) {
 }
 
 void abandon(RemoteState& here, const RemoteId& id) {
+    here.require_here(id);
     here.objects.remove(id);
+    here.moves.note_end(id);
 }
 
 void* local_object(const RemoteId& id, const std::type_info& type) {
     RemoteState& here = remote_state_here();
-    if (!here.objects.is_own(id)) {
+    if (id.rank >= 0 && id.group == here.objects.group() && here.is_away(id)) {
         return nullptr;
     }
     const ObjectUse use(here, id, type);

@@ -55,7 +55,8 @@ SchedulerState& RemoteState::turns() noexcept {
 
 RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending, const CallChain& chain,
                                              const RemoteFunction& function, std::size_t bytes,
-                                             const Reply::Writes& write, PostAwait* until_sent) {
+                                             const Reply::Writes& write, PostAwait* until_sent,
+                                             const RemoteId* object) {
     CallHeader header;
     header.function = function.id();
     if (chain != nullptr) {
@@ -65,9 +66,9 @@ RemoteState::Started RemoteState::begin_call(Rank to, const Ending& ending, cons
             write(writer);
         };
         return begin(to, ending, header, size_of_chain(chain) + bytes, Reply::Writes(write_both),
-                     until_sent);
+                     until_sent, object);
     }
-    return begin(to, ending, header, bytes, write, until_sent);
+    return begin(to, ending, header, bytes, write, until_sent, object);
 }
 
 std::uint32_t RemoteState::begin_named(Rank to, const Ending& ending, std::string_view name,
@@ -78,17 +79,19 @@ std::uint32_t RemoteState::begin_named(Rank to, const Ending& ending, std::strin
     const auto write = [&](RemoteWriter& writer) {
         write_named(writer, name, argument);
     };
-    return begin(to, ending, header, size_of_named(name, argument), Reply::Writes(write), nullptr)
+    return begin(to, ending, header, size_of_named(name, argument), Reply::Writes(write), nullptr,
+                 nullptr)
         .call;
 }
 
 RemoteState::Started RemoteState::begin(Rank to, const Ending& ending, CallHeader header,
                                         std::size_t bytes, const Reply::Writes& write,
-                                        PostAwait* until_sent) {
-    if (to < 0 || to >= transport.size()) {
-        throw Error(Errc::invalid_argument, "there is no rank " + std::to_string(to) +
-                                                "; the group has the ranks 0 to " +
-                                                std::to_string(transport.size() - 1));
+                                        PostAwait* until_sent, const RemoteId* object) {
+    require_rank(to);
+    if (object != nullptr && !routes.is_empty()) {
+        if (Route* const route = routes.find(*object); route != nullptr && route->is_flushing) {
+            return keep_for_later(*route, ending, header, bytes, write, until_sent);
+        }
     }
     if (is_lost_[static_cast<std::size_t>(to)]) {
         std::rethrow_exception(transport.departure(to));
@@ -134,6 +137,10 @@ bool RemoteState::is_pause_due() noexcept {
 
 void RemoteState::stop_call(std::uint32_t call) noexcept {
     calls_.neglect(call);
+    if (!routes.is_empty() && routes.drop(call)) {
+        calls_.take_back(call);
+        return;
+    }
     send_stop(call);
 }
 
@@ -160,7 +167,7 @@ void RemoteState::send_stop(std::uint32_t call) noexcept {
 }
 
 void RemoteState::stop_sending(const PostAwait& waits, std::uint32_t call) noexcept {
-    if (outgoing_.stop(waits)) {
+    if (outgoing_.stop(waits) || routes.stop(waits)) {
         end_unsent(call);
     }
 }
@@ -169,7 +176,7 @@ void RemoteState::drop_sending(const PostAwait& waits, std::uint32_t call) noexc
     if (call != Reply::nobody) {
         calls_.neglect(call);
     }
-    static_cast<void>(outgoing_.stop(waits));
+    static_cast<void>(outgoing_.stop(waits) || routes.stop(waits));
 }
 
 void RemoteState::end_unsent(std::uint32_t call) noexcept {
@@ -237,7 +244,7 @@ bool RemoteState::send(Rank to, const CallHeader& header, std::size_t bytes,
 
 void RemoteState::deliver(const CallHeader& header, std::size_t bytes, const Reply::Writes& write) {
     const bool is_call = header.kind == CallHeader::request || header.kind == CallHeader::chained ||
-                         header.kind == CallHeader::named;
+                         header.kind == CallHeader::named || header.kind == CallHeader::flush;
     std::array<std::byte, 256> small;
     std::vector<std::byte> large(is_call || bytes > small.size() ? bytes : 0);
     const std::span<std::byte> room =
@@ -291,6 +298,7 @@ void RemoteState::serve(const Reply& reply, Task<> task, const char* runs, bool 
         turns(), task, noted != nullptr ? noted->stop.get_token() : turns().stop.get_token(),
         false);
     begun.chain = std::exchange(request_chain, nullptr);
+    begun.serves = std::exchange(request_serves, 0);
     if (noted != nullptr) {
         noted->task = &begun;
         noted->runs = runs;
@@ -343,9 +351,14 @@ void RemoteState::refuse_parked() noexcept {
 }
 
 void RemoteState::drop_parked(Rank from, std::uint32_t call) noexcept {
-    for (const auto& one : parked_.take_if([from, call](const auto& each) {
-             return each.from == from && each.header.call == call;
-         })) {
+    const auto is_meant = [from, call](const auto& each) {
+        return each.from == from && each.header.call == call;
+    };
+    ParkedRequests::Requests dropped = parked_.take_if(is_meant);
+    objects.for_each_hold([&](Hold& hold) {
+        dropped.splice(dropped.end(), ParkedRequests::take_if(hold.requests, is_meant));
+    });
+    for (const auto& one : dropped) {
         send_failure(Reply(*this, one.from, one.header.call), one.why);
     }
 }
@@ -432,6 +445,7 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
     case CallHeader::request:
     case CallHeader::chained:
     case CallHeader::named:
+    case CallHeader::flush:
         if (parked_.has_revived()) [[unlikely]] { // They came before.
             serve_revived();
         }
@@ -449,7 +463,7 @@ void RemoteState::take(Rank from, const CallHeader& header, std::span<const std:
         ++over_[static_cast<std::size_t>(from)];
         wake_at_end();
         break;
-    default: break;
+    default: take_note(from, header, reader); break;
     }
 }
 
@@ -473,12 +487,19 @@ void RemoteState::run(Rank from, const CallHeader& header, const RemoteReader& a
         require_own_build(from);
         request_chain =
             header.kind == CallHeader::chained ? read_chain(request.arguments) : nullptr;
+        request_from = from;
         functions_.find(header.function)(request);
     } catch (const ObjectExpected& expected) {
         park(expected.id(), request.reply, header, arguments);
+    } catch (const ObjectHeld& held) {
+        hold_back(held.by(), request.reply, header, arguments);
+    } catch (const ObjectAway& away) {
+        send_back(from, header, away.id(), arguments);
     } catch (...) {
         send_failure(request.reply, std::current_exception());
     }
+    request_from = -1;
+    request_serves = 0;
 }
 
 /// In the handler of the ObjectExpected that the request has thrown.
@@ -568,6 +589,8 @@ void RemoteState::lose(Rank gone, const std::exception_ptr& thrown) noexcept {
     static_cast<void>(parked_.take_if([gone](const ParkedRequests::Parked& one) {
         return one.from == gone && one.header.call != Reply::nobody;
     }));
+    lose_routes(gone);
+    moves.lose(gone);
     wake_at_end();
 }
 

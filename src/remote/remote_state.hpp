@@ -14,10 +14,12 @@
 #include "remote/functions.hpp"
 #include "remote/group_lists.hpp"
 #include "remote/long_messages.hpp"
+#include "remote/migrations.hpp"
 #include "remote/named_functions.hpp"
 #include "remote/object_table.hpp"
 #include "remote/outgoing.hpp"
 #include "remote/parked_requests.hpp"
+#include "remote/routes.hpp"
 #include "remote/scheduler_state.hpp"
 #include "remote/source.hpp"
 #include "remote/trace_file.hpp"
@@ -55,10 +57,12 @@ struct RemoteState final : Source {
         std::uint32_t call; ///< Reply::nobody: there is no answer.
         bool is_sent;       ///< False: it stands in the queue of the receiver.
     };
-    /// Throws as Mailbox::send. `until_sent` is told when the message has left the queue.
+    /// Throws as Mailbox::send. `until_sent` is told when the message has left the queue. `object`
+    /// is the one that is called, if any.
     Started begin_call(Rank to, const Ending& ending, const CallChain& chain,
                        const RemoteFunction& function, std::size_t bytes,
-                       const Reply::Writes& write, PostAwait* until_sent);
+                       const Reply::Writes& write, PostAwait* until_sent,
+                       const RemoteId* object = nullptr);
     /// As begin_call, for a function that is found by its name. Throws Errc::invalid_argument for
     /// what cannot be a name.
     std::uint32_t begin_named(Rank to, const Ending& ending, std::string_view name,
@@ -69,8 +73,13 @@ struct RemoteState final : Source {
     void expect_no_more(std::uint32_t call) noexcept { calls_.take_back(call); }
     /// Whether a call of this rank by itself may run at once: it does not wait for its object, or
     /// behind others that have.
-    [[nodiscard]] bool is_ready(const RemoteId* object) const {
-        return !parked_.has_revived() && (object == nullptr || objects.is_made(*object));
+    [[nodiscard]] bool is_ready(const RemoteId* object) noexcept {
+        return !parked_.has_revived() && (object == nullptr || (objects.is_made(*object) &&
+                                                                (is_still() || is_near(*object))));
+    }
+    /// Where calls of the object go.
+    [[nodiscard]] Rank way_to(const RemoteId& object) noexcept {
+        return routes.is_empty() ? object.rank : way_of_moved(object);
     }
     /// Begins a call of this rank by itself, whose answer comes from its Reply.
     [[nodiscard]] std::uint32_t begin_call_here(const Ending& ending);
@@ -95,6 +104,31 @@ struct RemoteState final : Source {
     void serve(const Reply& reply, Task<> task, const char* runs, bool has_joined);
     /// As ObjectTable::add_named. Requests that wait for the object are served in the next look.
     RemoteId add_named(std::string_view name, const NewObject& object);
+    /// As Migrations::require_here, for the request that is being begun.
+    void require_here(const RemoteId& id) {
+        if ((id.rank != transport.rank() || !is_still()) && !id.is_named()) [[unlikely]] {
+            moves.require_here(id, request_from);
+        }
+    }
+    /// Whether `require_here` would throw.
+    [[nodiscard]] bool is_away(const RemoteId& id) const noexcept {
+        return (id.rank != transport.rank() || !is_still()) && !id.is_named() && moves.is_away(id);
+    }
+    /// Requests that were kept back are served in the next look.
+    void revive(ParkedRequests::Requests& requests) noexcept { parked_.revive(requests); }
+    /// A message about where an object is.
+    void send_object_note(Rank to, const CallHeader& header, const RemoteId& id,
+                          const Whereabouts& at);
+    /// Tells who has made the object; `waits` learns when it knows. False: it has gone.
+    [[nodiscard]] bool tell_moved(Rank home, const RemoteId& id, const Whereabouts& at,
+                                  AnswerTaker& waits) noexcept;
+    /// Keeps the number of routes within bounds.
+    void forget_some_route(const RemoteId& but) noexcept;
+    [[nodiscard]] bool is_lost(Rank rank) const noexcept {
+        return rank >= 0 && is_lost_[static_cast<std::size_t>(rank)];
+    }
+    /// Throws Errc::invalid_argument for a number that is no rank's.
+    void require_rank(Rank to) const;
     /// Sends what there is room for now. For calls that are begun and answered between looks.
     void push_on() noexcept;
     /// A request that is answered later: asks to stop when its caller waits no more.
@@ -119,9 +153,15 @@ struct RemoteState final : Source {
 
     /// What the calls hold that have led to the request which is being begun.
     CallChain request_chain;
+    /// Who has sent it; -1: none is being begun.
+    Rank request_from = -1;
+    /// Is to run a method of the object in this slot, less 1; 0: of none.
+    std::uint32_t request_serves = 0;
     Transport transport;
     Scheduler scheduler;
     ObjectTable objects;
+    Routes routes;
+    Migrations moves{*this};
     GroupLists groups;
     NamedFunctions named;
     /// For those that may outlive this rank's part. Does not own it.
@@ -151,17 +191,36 @@ private:
     void ask_to_stop(Rank caller, std::uint32_t call) noexcept;
     void take(Rank from, const CallHeader& header, std::span<const std::byte> body);
     Started begin(Rank to, const Ending& ending, CallHeader header, std::size_t bytes,
-                  const Reply::Writes& write, PostAwait* until_sent);
-    void run_any(Rank from, const CallHeader& header, RemoteReader& arguments) noexcept {
-        header.kind == CallHeader::named ? run_named(from, header, arguments)
-                                         : run(from, header, arguments);
+                  const Reply::Writes& write, PostAwait* until_sent,
+                  const RemoteId* object = nullptr);
+    void run_any(Rank from, const CallHeader& header, RemoteReader& arguments) noexcept;
+    // redirect.cpp:
+    [[nodiscard]] bool is_still() const noexcept {
+        return routes.is_empty() && objects.is_still() && !moves.has_returned();
     }
+    [[nodiscard]] Rank way_of_moved(const RemoteId& object) noexcept;
+    [[nodiscard]] bool is_near(const RemoteId& object) noexcept;
+    Started keep_for_later(Route& route, const Ending& ending, CallHeader header, std::size_t bytes,
+                           const Reply::Writes& write, PostAwait* waits);
+    void send_back(Rank to, CallHeader header, const RemoteId& id, RemoteReader request) noexcept;
+    void take_returned(Rank from, CallHeader header, RemoteReader& body);
+    void begin_flush(const RemoteId& id, Route& route) noexcept;
+    void take_flush(Rank from, RemoteReader& body) noexcept;
+    void take_flushed(Rank from, RemoteReader& body) noexcept;
+    void end_flush(RemoteId id, Route& route) noexcept;
+    void send_kept(Rank to, const Route::Message& message) noexcept;
+    void fail_kept(const Route::Message& message, const std::exception_ptr& why) noexcept;
+    void lose_routes(Rank gone) noexcept;
+    void take_note(Rank from, const CallHeader& header, RemoteReader& body);
+
     void run(Rank from, const CallHeader& header, const RemoteReader& arguments) noexcept;
     void run_named(Rank from, const CallHeader& header, RemoteReader& arguments) noexcept;
     /// Serves the requests whose objects have been made. Whether there were any.
     bool serve_revived() noexcept;
     void park(const RemoteId& object, const Reply& reply, const CallHeader& header,
               RemoteReader arguments) noexcept;
+    void hold_back(Hold& by, const Reply& reply, const CallHeader& header,
+                   RemoteReader arguments) noexcept;
     /// Refuses the parked requests that nothing in this run can serve.
     void refuse_parked() noexcept;
     /// Whether the request of `from` belongs to a run in which this rank's task has ended.

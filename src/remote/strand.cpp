@@ -56,6 +56,7 @@ Strand& start_strand(SchedulerState& of, std::coroutine_handle<> root, std::stop
     Scope* const inner = of.running == nullptr ? nullptr : of.running->inner;
     strand.scope = strand.inner = inner == nullptr ? &of : inner;
     strand.chain = of.running == nullptr ? nullptr : of.running->chain;
+    strand.serves = of.running == nullptr ? 0 : of.running->serves;
     strand.scope->add();
     ++of.running_count;
     of.strands.push_back(std::move(made));

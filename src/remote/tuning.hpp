@@ -50,6 +50,13 @@ CORYMB_TUNED Tuned<int> looks_of_a_combiner{"remote/looks_of_a_combiner", 256, 1
 /// looks. Too small: others' operations are waited for asleep. Too large: as above.
 CORYMB_TUNED Tuned<int> yields_of_an_update{"remote/yields_of_an_update", 64, 0, Origin::reasoned};
 
+/// Objects that have moved to or from other ranks whose places a rank remembers, beside those that
+/// it has made itself. Reasoning: a place has about 300 bytes, so these have some hundred KiB. Too
+/// small: calls of more objects are sent back now and then. Too large: memory of objects that may
+/// be gone.
+CORYMB_TUNED Tuned<int> moved_objects_known{"remote/moved_objects_known", 1024, 1'000'000,
+                                            Origin::reasoned};
+
 /// The longest sleep where a source cannot wake the thread, as requests over several nodes.
 /// Reasoning: as long as ranks of a team over nodes nap between looks. Too small: a core is busy
 /// with looking. Too large: a message waits for the end of the sleep.

@@ -54,6 +54,8 @@ protected:
     /// of such calls leaves the others their turns.
     [[nodiscard]] bool pause(Strand& own, std::coroutine_handle<> at) const noexcept;
     [[nodiscard]] RemoteState& state() const noexcept { return *state_; }
+    /// The one of `is_own`.
+    [[nodiscard]] const RemoteId* object() const noexcept { return object_; }
     void keep(std::exception_ptr failure) noexcept { failure_ = std::move(failure); }
     /// As an exception of another rank would arrive.
     void keep_thrown_here() noexcept;
@@ -66,6 +68,7 @@ protected:
 private:
     Rank to_;
     RemoteState* state_ = nullptr;
+    const RemoteId* object_ = nullptr;
     std::exception_ptr failure_;
 };
 

@@ -53,6 +53,7 @@ public:
     ObjectUse& operator=(ObjectUse&&) = delete;
     ~ObjectUse();
     [[nodiscard]] void* object() const noexcept { return object_; }
+    [[nodiscard]] std::uint32_t slot() const noexcept { return slot_; }
     /// Where a part of the object begins: see RemoteId.
     [[nodiscard]] std::uint64_t offset_of(const void* part) const noexcept;
 
@@ -117,6 +118,14 @@ CORYMB_EXPORT void abandon(RemoteState& here, const RemoteId& id);
 [[nodiscard]] CORYMB_EXPORT RemoteState& remote_state_here();
 /// The object, if it is here; else null. Throws as ObjectUse if it is gone.
 CORYMB_EXPORT void* local_object(const RemoteId& id, const std::type_info& type);
+
+/// What `create` makes.
+template <class T>
+NewObject made_object(T* object) {
+    return {
+        object,         &typeid(T), sizeof(T), 1, [](void* made) { delete static_cast<T*>(made); },
+        is_exclusive<T>};
+}
 
 template <class T>
 inline constexpr bool is_span = false;
@@ -281,9 +290,7 @@ struct MakingWay {
     static auto prepare(RemoteState& here, NoHead /*none*/) {
         return [&here](auto&&... arguments) {
             auto made = std::make_unique<T>(std::forward<decltype(arguments)>(arguments)...);
-            const RemoteId id = adopt(here, {made.get(), &typeid(T), sizeof(T), 1,
-                                             [](void* object) { delete static_cast<T*>(object); },
-                                             is_exclusive<T>});
+            const RemoteId id = adopt(here, made_object(made.get()));
             static_cast<void>(made.release());
             return RemoteAccess::pointer<T>(id);
         };

@@ -78,6 +78,8 @@ struct CORYMB_EXPORT Strand {
     bool is_over = false;
     bool is_held; ///< By a Spawned.
     CallChain chain;
+    /// The slot of the object whose method it runs, or was begun in, and 1; 0: of none.
+    std::uint32_t serves = 0;
     std::stop_token token;
     std::optional<std::stop_callback<OnStop>> on_stop;
 };
