@@ -122,7 +122,7 @@ public:
     /// made it. Calls of it reach no rank that has none of them.
     template <class Q>
     [[nodiscard]] Task<ObjectGroup<T>> select(Q predicate) const {
-        return detail::keep_selection<ObjectGroup<T>>(where(predicate).names());
+        return detail::keep_selection<ObjectGroup<T>>(where(predicate).called());
     }
 
 protected:
@@ -141,8 +141,8 @@ private:
                       detail::is_object_that_travels<detail::GroupCall<P, F, Op>>());
         return {predicate_, f, op};
     }
-    [[nodiscard]] Task<std::vector<detail::RemoteId>> names() const {
-        return gather(detail::NameOf());
+    [[nodiscard]] Task<std::vector<detail::GroupMember>> called() const {
+        return gather(detail::MemberItself());
     }
     detail::GroupId id_;
     [[no_unique_address]] P predicate_{};
@@ -215,6 +215,12 @@ public:
     /// has made it. If one cannot be copied, the other copies are destroyed.
     [[nodiscard]] Task<ObjectGroup> clone() const {
         return detail::clone_group<ObjectGroup, T>(this->id());
+    }
+    /// Moves the members: `on` says where each is to be, in their order (see `spread`). They and
+    /// the group stay what they were, as Remote::migrate says. If some cannot be moved, the others
+    /// are moved all the same.
+    [[nodiscard]] Task<> repartition(std::vector<Rank> on) const {
+        return detail::repartition_group<T>(this->id(), std::move(on));
     }
 
 private:

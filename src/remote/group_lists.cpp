@@ -40,20 +40,20 @@ int node_of(std::span<const int> node_of_rank, Rank rank) {
 }
 
 /// By node and rank, those of `first` in front, then as nodes and ranks come among the members.
-std::vector<GroupMember> in_tree_order(const std::vector<RemoteId>& members, Rank first,
+std::vector<GroupMember> in_tree_order(const std::vector<GroupMember>& members, Rank first,
                                        std::span<const int> node_of_rank) {
     std::map<int, std::size_t> place_of_node{{node_of(node_of_rank, first), 0}};
     std::map<Rank, std::pair<std::size_t, std::size_t>> place{{first, {0, 0}}};
     std::vector<GroupMember> sorted;
     sorted.reserve(members.size());
-    for (const RemoteId& member : members) {
+    for (const GroupMember& member : members) {
         const auto node =
-            place_of_node.try_emplace(node_of(node_of_rank, member.rank), place_of_node.size());
-        place.try_emplace(member.rank, std::pair(node.first->second, place.size()));
-        sorted.push_back({member, static_cast<std::uint32_t>(sorted.size())});
+            place_of_node.try_emplace(node_of(node_of_rank, member.on), place_of_node.size());
+        place.try_emplace(member.on, std::pair(node.first->second, place.size()));
+        sorted.push_back({member.id, member.on, static_cast<std::uint32_t>(sorted.size())});
     }
     std::sort(sorted.begin(), sorted.end(), [&place](const GroupMember& a, const GroupMember& b) {
-        return std::pair(place.at(a.id.rank), a.index) < std::pair(place.at(b.id.rank), b.index);
+        return std::pair(place.at(a.on), a.index) < std::pair(place.at(b.on), b.index);
     });
     return sorted;
 }
@@ -77,7 +77,7 @@ GroupPart::GroupPart(const GroupListId& of, Rank own, std::span<const GroupMembe
                      std::span<const int> node_of_rank)
     : list(of) {
     const auto rank_of = [all](std::size_t i) {
-        return all[i].id.rank;
+        return all[i].on;
     };
     const auto node_at = [&](std::size_t i) {
         return node_of(node_of_rank, rank_of(i));
@@ -104,9 +104,26 @@ GroupPart::GroupPart(const GroupListId& of, Rank own, std::span<const GroupMembe
     members.assign(here.begin(), here.end());
 }
 
-GroupId found_group(std::vector<RemoteId> members) {
+void GroupLists::Own::retire_part() {
+    if (part != nullptr) {
+        stale.push_back(std::exchange(part, nullptr));
+        ++version;
+    }
+}
+
+UnusedParts GroupLists::Own::take_unused() {
+    const auto unused = std::partition(stale.begin(), stale.end(),
+                                       [](const GroupPartOwner& of) { return of.use_count() > 1; });
+    UnusedParts taken(std::make_move_iterator(unused), std::make_move_iterator(stale.end()));
+    stale.erase(unused, stale.end());
+    return taken;
+}
+
+GroupId found_group(std::vector<GroupMember> members) {
     RemoteState& own = remote_state_here();
-    std::for_each(members.begin(), members.end(), require_member);
+    for (const GroupMember& member : members) {
+        require_member(member.id);
+    }
     const GroupId made{here(), own.groups.next++, own.objects.group()};
     own.groups.own[made.number].members = std::move(members);
     return made;
@@ -122,7 +139,11 @@ void require_group(const GroupId& group) {
 }
 
 std::vector<RemoteId> list_members(const GroupId& group) {
-    return own_group(group).members;
+    std::vector<RemoteId> ids;
+    for (const GroupMember& member : own_group(group).members) {
+        ids.push_back(member.id);
+    }
+    return ids;
 }
 
 GroupPartOwner part_at_home(const GroupId& group) {
@@ -142,31 +163,45 @@ UnusedParts change_group(const GroupId& group, const GroupChange& change, std::s
     switch (change.kind) {
     case GroupChange::add:
         require_member(member);
-        own.members.push_back(member);
+        own.members.push_back({member, member.rank});
         changed = 1;
         break;
-    case GroupChange::remove: changed = std::erase(own.members, member); break;
+    case GroupChange::remove:
+        changed = std::erase_if(own.members,
+                                [&member](const GroupMember& each) { return each.id == member; });
+        break;
     case GroupChange::remove_of_rank:
         changed = std::erase_if(
-            own.members, [&member](const RemoteId& each) { return each.rank == member.rank; });
+            own.members, [&member](const GroupMember& each) { return each.on == member.rank; });
         break;
     case GroupChange::dissolve: changed = own.members.size(); break;
     }
-    const bool is_end = change.kind == GroupChange::dissolve;
-    if (own.part != nullptr && (changed != 0 || is_end)) {
-        own.stale.push_back(std::exchange(own.part, nullptr));
-        ++own.version;
+    if (changed != 0) {
+        own.retire_part();
     }
-    const auto unused =
-        std::partition(own.stale.begin(), own.stale.end(), [is_end](const GroupPartOwner& part) {
-            return !is_end && part.use_count() > 1;
-        });
-    UnusedParts taken(std::make_move_iterator(unused), std::make_move_iterator(own.stale.end()));
-    own.stale.erase(unused, own.stale.end());
-    if (is_end) {
-        remote_state_here().groups.own.erase(group.number);
+    if (change.kind != GroupChange::dissolve) {
+        return own.take_unused();
     }
-    return taken;
+    own.retire_part();
+    UnusedParts all = std::move(own.stale);
+    remote_state_here().groups.own.erase(group.number);
+    return all;
+}
+
+UnusedParts place_members(const GroupId& group, std::span<const GroupMember> moved) {
+    GroupLists::Own& own = own_group(group);
+    std::map<RemoteId, Rank> places;
+    for (const GroupMember& one : moved) {
+        places[one.id] = one.on;
+    }
+    for (GroupMember& member : own.members) {
+        const auto found = places.find(member.id);
+        if (found != places.end()) {
+            member.on = found->second;
+        }
+    }
+    own.retire_part();
+    return own.take_unused();
 }
 
 GroupPartOwner part_here(const GroupListId& list, std::span<const GroupMember> members) {
@@ -196,6 +231,11 @@ GroupPartOwner take_part(const GroupListId& list) noexcept {
 
 void refuse_no_members() {
     throw Error(Errc::invalid_argument, "a group of no members has nothing to combine");
+}
+
+void refuse_places(std::size_t given, std::size_t members) {
+    refuse_group("repartition was given " + std::to_string(given) + " ranks for " +
+           std::to_string(members) + " members: give one for each, in the order of the members");
 }
 
 } // namespace corymb::detail

@@ -12,7 +12,11 @@ namespace corymb::detail {
 /// What one rank knows of the members of groups of objects.
 struct GroupLists {
     struct Own {
-        std::vector<RemoteId> members;
+        /// The members have changed.
+        void retire_part();
+        [[nodiscard]] UnusedParts take_unused();
+
+        std::vector<GroupMember> members; ///< In their order.
         std::uint32_t version = 0;
         GroupPartOwner part; ///< Null: no call has needed it since the last change.
         UnusedParts stale;   ///< Parts of older versions, which calls may use.

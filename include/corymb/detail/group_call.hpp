@@ -51,8 +51,8 @@ struct MethodOn {
         return (object.*Method)(std::forward<A>(arguments)...);
     }
 };
-/// In place of a function: gives the name of the member, which its rank knows.
-struct NameOf {};
+/// In place of a function: gives the member itself, which its rank knows.
+struct MemberItself {};
 
 // What becomes of results: dropped, one behind the other, or combined by an operator.
 struct DropResults {};
@@ -79,8 +79,8 @@ struct ResultOfMember {
     static constexpr bool is_of_task = is_task<Returned>;
 };
 template <class T, class... A>
-struct ResultOfMember<NameOf, T, A...> {
-    using Type = RemoteId;
+struct ResultOfMember<MemberItself, T, A...> {
+    using Type = GroupMember;
     static constexpr bool is_of_task = false;
 };
 
@@ -194,8 +194,8 @@ Slot<R> call_at_once(T& object, const Call& call, const A&... arguments) {
         return std::nullopt;
     }
     auto f = call.f; // A member never sees what another one has done to the function's state.
-    if constexpr (std::is_same_v<decltype(f), NameOf>) {
-        return RemoteId();
+    if constexpr (std::is_same_v<decltype(f), MemberItself>) {
+        return GroupMember();
     } else if constexpr (std::is_void_v<R>) {
         f(object, arguments...);
         return true;
@@ -237,7 +237,7 @@ inline constexpr ObjectAccess access_of_member{CallRule::exclusive, true, 1};
 template <class T, auto Method>
 inline constexpr ObjectAccess access_of_member<MethodOn<T, Method>> = access_of<Method>();
 template <>
-inline constexpr ObjectAccess access_of_member<NameOf>{CallRule::shared, true, 1};
+inline constexpr ObjectAccess access_of_member<MemberItself>{CallRule::shared, true, 1};
 /// Whether a call may have to wait for others of its object.
 template <class T, class F>
 inline constexpr bool takes_turns = access_of_member<F>.rule != CallRule::interleaved &&
@@ -346,8 +346,8 @@ Task<Partial<T, Call, A...>> call_part(GroupPartOwner part, Call call, A... argu
     });
     Result all{};
     for (std::size_t i = 0; i < own.size(); ++i) {
-        if constexpr (std::is_same_v<decltype(Call::f), NameOf>) {
-            own[i] = own[i].has_value() ? std::optional(part->members[i].id) : std::nullopt;
+        if constexpr (std::is_same_v<decltype(Call::f), MemberItself>) {
+            own[i] = own[i].has_value() ? std::optional(part->members[i]) : std::nullopt;
         }
         join_one(all, part->members[i].index, std::move(own[i]), call.op);
     }
@@ -440,6 +440,17 @@ struct ChangeAtHome {
             co_await ForgetList<T>::tell(part);
         }
         co_return changed;
+    }
+};
+/// Travels to the home of a group.
+template <class T>
+struct PlaceAtHome {
+    GroupId group;
+    Task<> operator()(std::vector<GroupMember> moved) {
+        const UnusedParts unused = place_members(group, moved);
+        for (const GroupPartOwner& part : unused) {
+            co_await ForgetList<T>::tell(part);
+        }
     }
 };
 template <class T>

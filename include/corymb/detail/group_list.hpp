@@ -35,6 +35,7 @@ struct GroupListId {
 };
 struct GroupMember {
     RemoteId id;
+    Rank on = -1;            ///< Where calls go: where it is, unless it has moved by itself.
     std::uint32_t index = 0; ///< In the order of the members.
 };
 
@@ -60,7 +61,7 @@ using GroupPartOwner = std::shared_ptr<GroupPart>;
 
 /// Keeps the members on this rank. Throws Errc::invalid_argument for a pointer to nothing, or of
 /// other ranks.
-[[nodiscard]] CORYMB_EXPORT GroupId found_group(std::vector<RemoteId> members);
+[[nodiscard]] CORYMB_EXPORT GroupId found_group(std::vector<GroupMember> members);
 /// Throws Errc::invalid_argument for the group of no ranks or of others.
 CORYMB_EXPORT void require_group(const GroupId& group);
 
@@ -82,6 +83,8 @@ struct GroupChange {
 /// `changed`: how many members have come or gone.
 CORYMB_EXPORT UnusedParts change_group(const GroupId& group, const GroupChange& change,
                                        std::size_t& changed);
+/// These members have moved, if they are still there.
+CORYMB_EXPORT UnusedParts place_members(const GroupId& group, std::span<const GroupMember> moved);
 
 // At a branch.
 /// `members`: empty if this rank was told them before.
@@ -91,5 +94,6 @@ CORYMB_EXPORT UnusedParts change_group(const GroupId& group, const GroupChange& 
 [[nodiscard]] CORYMB_EXPORT GroupPartOwner take_part(const GroupListId& list) noexcept;
 
 [[noreturn]] CORYMB_EXPORT void refuse_no_members();
+[[noreturn]] CORYMB_EXPORT void refuse_places(std::size_t given, std::size_t members);
 
 } // namespace corymb::detail

@@ -14,6 +14,7 @@
 
 #include <cstddef>
 #include <exception>
+#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -22,18 +23,18 @@ namespace corymb::detail {
 
 struct GroupAccess {
     /// On this rank.
+    template <class Group>
+    static Group found(std::vector<GroupMember> members) {
+        return Group(found_group(std::move(members)));
+    }
     template <class Group, class T>
     static Group found(const std::vector<Remote<T>>& members) {
-        std::vector<RemoteId> ids;
-        ids.reserve(members.size());
+        std::vector<GroupMember> all;
+        all.reserve(members.size());
         for (const Remote<T>& member : members) {
-            ids.push_back(RemoteAccess::id(member));
+            all.push_back({RemoteAccess::id(member), member.rank()});
         }
-        return Group(found_group(std::move(ids)));
-    }
-    template <class Group>
-    static Group found(std::vector<RemoteId> members) {
-        return Group(found_group(std::move(members)));
+        return found<Group>(std::move(all));
     }
 };
 
@@ -42,8 +43,8 @@ Task<Group> group_of(std::vector<Remote<T>> members) {
     co_return GroupAccess::found<Group>(members);
 }
 template <class Group>
-Task<Group> keep_selection(Task<std::vector<RemoteId>> names) {
-    co_return GroupAccess::found<Group>(co_await std::move(names));
+Task<Group> keep_selection(Task<std::vector<GroupMember>> members) {
+    co_return GroupAccess::found<Group>(co_await std::move(members));
 }
 template <class T>
 Task<> change(GroupId group, GroupChange what) {
@@ -133,6 +134,39 @@ Task<Group> clone_group(GroupId group) {
         return clone_one<T>(ids[i]);
     };
     co_return GroupAccess::found<Group>(co_await make_all<T>(ids.size(), make));
+}
+
+template <class T>
+Task<> move_member(GroupMember member, std::vector<GroupMember>& moved) {
+    co_await RemoteAccess::pointer<T>(member.id).migrate(member.on);
+    moved.push_back(member);
+}
+template <class T>
+Task<> repartition_group(GroupId group, std::vector<Rank> on) {
+    require_group(group);
+    const std::vector<RemoteId> ids = co_await at(group.home, ListAtHome<T>{group});
+    if (on.size() != ids.size()) {
+        refuse_places(on.size(), ids.size());
+    }
+    std::map<RemoteId, Rank> places; // An object may be a member several times.
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+        places[ids[i]] = on[i];
+    }
+    std::vector<GroupMember> moved;
+    std::exception_ptr thrown;
+    try {
+        co_await finish([&] {
+            for (const auto& [id, rank] : places) {
+                spawn(move_member<T>({id, rank}, moved));
+            }
+        });
+    } catch (...) {
+        thrown = std::current_exception();
+    }
+    co_await at(group.home, PlaceAtHome<T>{group}, moved);
+    if (thrown != nullptr) {
+        std::rethrow_exception(thrown);
+    }
 }
 
 } // namespace corymb::detail

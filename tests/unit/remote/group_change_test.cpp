@@ -167,6 +167,48 @@ TEST(GroupChange, ACloneHasObjectsOfItsOwnInTheSamePlaces) {
     });
 }
 
+TEST(GroupChange, ARepartitionMovesTheMembersAndKeepsTheGroup) {
+    among(4, [](Rank) -> Task<> {
+        const auto rank_of = [](Box&) {
+            return here();
+        };
+        const auto group =
+            co_await create_group<Box>(spread(9, ArrayMapping::cyclic(), all_ranks()), 0L);
+        const auto members = co_await group.members();
+        std::vector<long> expected(9);
+        for (std::size_t i = 0; i < 9; ++i) {
+            expected[i] = static_cast<long>(i);
+            co_await members[i].template call<&Box::add>(expected[i]);
+        }
+        co_await group.step<&Box::add>(0L); // Branches are told.
+        const std::vector<Rank> some(2, 3);
+        for (const auto& on : {spread(9, ArrayMapping::block(), all_ranks()),
+                               spread(9, ArrayMapping::cyclic(), some),
+                               spread(9, ArrayMapping::tiled(2), all_ranks())}) {
+            co_await group.repartition(on);
+            EXPECT_EQ(co_await group.gather(rank_of), on);
+            EXPECT_EQ(co_await group.gather<&Box::get>(), expected);
+            co_await members[4].template call<&Box::add>(1L); // Pointers stay good.
+            ++expected[4];
+            const auto kept = co_await group.select([](const Box& box) { return box.value > 5; });
+            EXPECT_EQ((co_await kept.gather(rank_of)).size(),
+                      static_cast<std::size_t>(
+                          std::ranges::count_if(expected, [](long value) { return value > 5; })));
+        }
+        co_await members[0].migrate((members[0].rank() + 1) % 4); // By itself.
+        EXPECT_EQ(co_await group.gather<&Box::get>(), expected);
+        EXPECT_EQ((co_await (co_await group.clone()).gather(rank_of)),
+                  co_await group.gather(rank_of));
+        std::optional<Errc> code;
+        try {
+            co_await group.repartition(all_ranks());
+        } catch (const Error& error) {
+            code = error.code();
+        }
+        EXPECT_EQ(code, Errc::invalid_argument);
+    });
+}
+
 std::atomic<int> alive{0};
 /// Cannot be copied on rank 1.
 struct Stubborn {

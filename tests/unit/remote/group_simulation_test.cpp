@@ -47,7 +47,7 @@ void add_steps(Plan& plan, const detail::GroupPart& part, Rank own, Rank from,
 Plan group_step(Rank ranks, const std::vector<int>& nodes = {}) {
     std::vector<detail::GroupMember> members(at(ranks));
     for (std::uint32_t i = 0; i < members.size(); ++i) {
-        members[i] = {{.rank = static_cast<Rank>(i)}, i};
+        members[i].on = static_cast<Rank>(i);
     }
     Plan plan;
     plan.algorithm = "group step";
