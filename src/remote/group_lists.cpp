@@ -235,7 +235,8 @@ void refuse_no_members() {
 
 void refuse_places(std::size_t given, std::size_t members) {
     refuse_group("repartition was given " + std::to_string(given) + " ranks for " +
-           std::to_string(members) + " members: give one for each, in the order of the members");
+                 std::to_string(members) +
+                 " members: give one for each, in the order of the members");
 }
 
 } // namespace corymb::detail

@@ -247,8 +247,7 @@ bool SchedulerState::look_around() noexcept {
 }
 
 void SchedulerState::look_after_at_times() noexcept {
-    if (const std::int64_t now = now_ns();
-        now - watched_ns_ >= remote::tuning::longest_sleep_ns) {
+    if (const std::int64_t now = now_ns(); now - watched_ns_ >= remote::tuning::longest_sleep_ns) {
         watched_ns_ = now;
         look_after();
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records what the clients of a shared structure asked and were told, for check/main.go:
 //
-//     record_histories map|exclusive|copies SEED [processes] [wrong]
+//     record_histories map|exclusive|copies|moving SEED [processes] [wrong]
 //
 // Four ranks, threads or processes, have a few clients each. The clients do random operations on a
 // few keys. The first line of the output is the value that each key begins with, or "none". Each
@@ -30,6 +30,30 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+namespace corymb::histories {
+
+struct MovingValue {
+    long number;
+    bool forgets; ///< When it moves.
+};
+
+} // namespace corymb::histories
+
+template <>
+struct corymb::RemoteCodec<corymb::histories::MovingValue> {
+    using Value = corymb::histories::MovingValue;
+    using Long = RemoteCodec<long>;
+    static std::size_t size(const Value& /*value*/) { return 2 * sizeof(long); }
+    static void write(RemoteWriter& to, const Value& value) {
+        Long::write(to, value.forgets ? 0 : value.number);
+        Long::write(to, value.forgets ? 1 : 0);
+    }
+    static Value read(RemoteReader& from) {
+        const long number = Long::read(from);
+        return {number, Long::read(from) != 0};
+    }
+};
 
 namespace corymb::histories {
 namespace {
@@ -149,6 +173,50 @@ private:
     bool is_wrong_;
 };
 
+/// Objects that move from rank to rank meanwhile. The wrong ones leave what they have behind.
+class Moving {
+public:
+    static constexpr std::string_view begins_with = "0";
+    static constexpr std::array<std::string_view, 4> names{"get", "add", "exchange", "move"};
+    explicit Moving(bool is_wrong) : is_wrong_(is_wrong) {}
+    /// Rank 0 makes the objects, and tells the others.
+    Task<> open() {
+        if (here() == 0) {
+            for (Remote<Value>& one : *objects_) {
+                one = co_await create<Value>(0, Value{0, is_wrong_});
+            }
+        }
+        RankBarrier made("made");
+        co_await made.arrive();
+        *objects_ = co_await objects_.on(0).call([](const Objects& all) { return all; });
+        co_await made.arrive();
+    }
+
+    Task<std::string> perform(Operation what) {
+        const Remote<Value> on = objects_->at(what.key % ranks);
+        long result = 0;
+        if (what.name == "move") {
+            co_await on.migrate(static_cast<Rank>(what.argument % ranks));
+        } else if (what.name == "get") {
+            result = co_await on.call([](const Value& value) { return value.number; });
+        } else if (what.name == "add") {
+            result = co_await on.call([](Value& value, long by) { return value.number += by; },
+                                      what.argument);
+        } else {
+            result = co_await on.call(
+                [](Value& value, long to) { return std::exchange(value.number, to); },
+                what.argument);
+        }
+        co_return std::to_string(result);
+    }
+
+private:
+    using Value = MovingValue;
+    using Objects = std::array<Remote<Value>, ranks>;
+    Distributed<Objects> objects_{"objects"};
+    bool is_wrong_;
+};
+
 /// A copy for each rank, of all keys. The wrong one remembers what it has read first.
 class Copies {
 public:
@@ -235,6 +303,7 @@ Task<> be_rank(unsigned seed, bool is_wrong) {
 Task<> rank_of(std::string_view structure, unsigned seed, bool is_wrong) {
     return structure == "map"      ? be_rank<Map>(seed, is_wrong)
            : structure == "copies" ? be_rank<Copies>(seed, is_wrong)
+           : structure == "moving" ? be_rank<Moving>(seed, is_wrong)
                                    : be_rank<Exclusive>(seed, is_wrong);
 }
 
@@ -278,7 +347,7 @@ int record(const std::vector<std::string_view>& arguments) {
         return std::ranges::find(arguments, word) != arguments.end();
     };
     if (arguments.size() < 2) {
-        std::fputs("usage: record_histories map|exclusive|copies SEED [processes] [wrong]\n",
+        std::fputs("usage: record_histories map|exclusive|copies|moving SEED [processes] [wrong]\n",
                    stderr);
         return 2;
     }

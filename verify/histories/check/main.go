@@ -49,6 +49,8 @@ func apply(was value, what operation) (result string, next value) {
 	case "add":
 		sum := value{true, was.number + what.argument}
 		return text(sum), sum
+	case "move":
+		return "0", was
 	case "exchange":
 		return text(was), written
 	}
