@@ -11,6 +11,9 @@
 See docs/python.md. The command `corymb` is the same functions for people.
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from corymb._core import (
     BroadcastPublisher,
     BroadcastReader,
@@ -76,7 +79,6 @@ from corymb._core import (
 )
 from corymb.descriptors import make_picklable, make_team_descriptor
 from corymb.errors import Error, RankError
-from corymb.remote import RemoteGroup, RemoteRank
 from corymb.run import run
 from corymb.team import Team, attach
 from corymb.texts import give_texts
@@ -124,8 +126,25 @@ from corymb.types import (
     Operator,
 )
 
+if TYPE_CHECKING:
+    from corymb.remote import RemoteGroup, RemoteRank
+
 give_texts()
 make_picklable()
+
+
+def __getattr__(name: str) -> object:
+    """`corymb.remote` needs asyncio, which takes as long to load as all the rest."""
+    if name == "remote":
+        return import_module("corymb.remote")
+    if name in {"RemoteGroup", "RemoteRank"}:
+        return getattr(import_module("corymb.remote"), name)
+    raise AttributeError(f"module 'corymb' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), "RemoteGroup", "RemoteRank", "remote"})
+
 
 __version__ = version()
 

@@ -187,7 +187,8 @@ def test_models_are_pickled_and_copied() -> None:
 
 
 def test_every_public_class_has_a_text() -> None:
-    kinds = [value for value in vars(corymb).values() if isinstance(value, type)]
+    named = [getattr(corymb, name) for name in corymb.__all__]
+    kinds = [value for value in named if isinstance(value, type)]
     assert len(kinds) > 30
     assert [kind for kind in kinds if kind.__repr__ is object.__repr__] == []
 

@@ -7,6 +7,7 @@ import asyncio
 import os
 import pickle
 import signal
+import subprocess
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -313,3 +314,14 @@ def test_ctrl_c_ends_a_wait() -> None:
             call.wait(LIMIT_S)
         timer.join()
         call.cancel()
+
+
+def test_the_package_loads_neither_asyncio_nor_numpy() -> None:
+    text = (
+        "import sys, corymb\n"
+        "assert not {'asyncio', 'numpy'} & sys.modules.keys()\n"
+        "assert corymb.RemoteGroup is corymb.remote.RemoteGroup\n"
+        "assert {'RemoteGroup', 'remote'} <= set(dir(corymb))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

@@ -8,15 +8,15 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
 from corymb._core import NativeSharedArray
 from corymb.errors import Error
 from corymb.remote.call import RemoteCall
 from corymb.texts import text_of
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
     from corymb.remote.rank import RemoteRank
 
 
@@ -35,7 +35,7 @@ class SharedArray:
         self._rank = own.rank
         self._ranks = own.size
         self.shape = shape
-        self.dtype = np.dtype(dtype)
+        self.dtype: np.dtype[Any] = dtype
 
     def __repr__(self) -> str:
         return text_of(self)
@@ -66,6 +66,8 @@ class SharedArray:
 
     def copy(self) -> npt.NDArray[Any]:
         """A copy of all rows."""
+        import numpy as np
+
         return np.concatenate([self.part(rank) for rank in range(self._ranks)])
 
     def sync(self) -> RemoteCall[None]:
@@ -107,6 +109,8 @@ def rows_each(shape: tuple[int, ...], ranks: int) -> int:
 def make_array(
     own: RemoteRank, name: str, shape: int | Sequence[int], dtype: npt.DTypeLike
 ) -> RemoteCall[SharedArray]:
+    import numpy as np
+
     sizes = (shape,) if isinstance(shape, int) else tuple(int(size) for size in shape)
     kind = np.dtype(dtype)
     if not sizes or min(sizes) < 0:

@@ -9,9 +9,16 @@ from collections import deque
 from collections.abc import Callable, Coroutine, Sequence
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast, overload
-
-import numpy.typing as npt
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    cast,
+    overload,
+)
 
 from corymb._core import NativeRemoteRank
 from corymb.errors import Error
@@ -22,6 +29,9 @@ from corymb.remote.proxy import Proxy, place_of
 from corymb.remote.serving import CREATE, DESTROY, FUNCTION, GROUP, METHOD, NAME, Serving
 from corymb.remote.wire import PROTOCOL, SIMPLE, Memory, dumped, name_of
 from corymb.texts import text_of
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 P = ParamSpec("P")
 R = TypeVar("R")
