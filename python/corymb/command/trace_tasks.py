@@ -106,6 +106,10 @@ def answers_of(merged: Merged) -> Counter[tuple[int, int]]:
     return Counter((rank, call["to"]) for rank, task in waits_of(merged) for call in task["calls"])
 
 
+WAITS = (
+    "An arrow goes from a rank whose tasks wait to the rank that has not answered: the wider, the "
+    "more tasks. A rank that waits for none stands alone."
+)
 COLUMNS = ("rank", "pid", "tasks", "can go on", "calls under way", "queued", "parked", "calls seen")
 
 
@@ -153,10 +157,9 @@ def page_of(merged: Merged) -> str:
     sections.append(
         Section(
             "Who waits for whom",
-            "An arrow goes from a rank whose tasks wait to the rank that has not answered: the "
-            "wider, the more tasks. A rank that waits for none stands alone.",
+            WAITS if answers else "No task waits for the answer of a rank.",
             "measured",
-            [waits.ranks_circle(answers, merged.size)],
+            [waits.ranks_circle(answers, merged.size)] if answers else [],
             [Cell(title, True) for title in COLUMNS],
             [[Cell(text, True) for text in row] for row in rows_of(merged)],
         )
