@@ -24,6 +24,7 @@ VALUES = {
     "ExceptionEntry",
     "FinishScope",
     "Machine",
+    "MoveTurn",
     "NamedAwait",
     "NamedObject",
     "NamedRequest",
