@@ -20,7 +20,7 @@ enum class CallOp : std::uint8_t {
     empty,   ///< A call of nothing: nanoseconds until its end is known.
     bytes64, ///< A call of what takes 64 bytes and gives them back.
     own,     ///< A call of nothing, by the rank itself.
-    one_way, ///< One of many that nobody answers.
+    one_way, ///< One of many that nobody answers, until the last one has run.
     half,    ///< The smallest work that pays: see smallest_work.
     most,
 };

@@ -33,12 +33,16 @@ public:
 };
 
 template <class Call>
-Task<> repeat(Repetition all, double& ns, Call call) {
+Task<> repeat(Repetition& all, Call call) {
     bool is_over = false;
     while (!is_over) {
         co_await call();
         is_over = all.is_over();
     }
+}
+template <class Call>
+Task<> repeat(Repetition all, double& ns, Call call) {
+    co_await repeat(all, std::move(call));
     ns = all.ns_each();
 }
 
@@ -82,14 +86,17 @@ Task<> time_tasks(CallOp /*op*/, Clock::duration budget, double& ns) {
 }
 
 Task<> time_posts(CallOp /*op*/, Clock::duration budget, double& ns) {
-    co_await repeat(Repetition(budget), ns, [] { return post(1, [](int) {}, 1); });
+    Repetition all(budget);
+    co_await repeat(all, [] { return post(1, [](int) {}, 1); });
     co_await at(1, [] {}); // Behind all of them.
+    ns = all.ns_each();
 }
 
 Task<> time_tells(CallOp /*op*/, Clock::duration budget, double& ns) {
-    co_await finish([budget, &ns]() -> Task<> {
-        co_await repeat(Repetition(budget), ns, [] { return tell(1, [](int) {}, 1); });
-    });
+    Repetition all(budget);
+    co_await finish(
+        [&all]() -> Task<> { co_await repeat(all, [] { return tell(1, [](int) {}, 1); }); });
+    ns = all.ns_each();
 }
 Task<> tell_and_work(std::uint64_t amount) {
     co_await finish([amount]() -> Task<> {

@@ -44,7 +44,7 @@ void compare(CallOp op, const std::vector<CallContestant>& all, double seconds) 
         some.size(), rounds, [&](std::size_t who) { return measured(some[who], op, budget); });
     for (std::size_t who = 0; who < some.size(); ++who) {
         const Quartiles found = quartiles(times[who]);
-        std::printf("{\"type\":\"row\",\"op\":\"%s\",\"size\":0,\"contestant\":\"%s\","
+        std::printf("{\"type\":\"row\",\"op\":\"%s\",\"contestant\":\"%s\","
                     "\"family\":\"%s\",\"median_ns\":%.2f,\"q25\":%.2f,\"q75\":%.2f}\n",
                     std::string(to_string(op)).c_str(), some[who].name.c_str(),
                     some[who].family.c_str(), found.median, found.q25, found.q75);

@@ -20,7 +20,9 @@
 namespace corymb::bench {
 namespace {
 
+// Amounts of work that are none.
 constexpr std::uint64_t stop = ~std::uint64_t{0};
+constexpr std::uint64_t echo = stop - 1;
 using Bytes64 = std::array<char, 64>;
 
 /// Waits awake; gives the CPU away now and then, for who shares it.
@@ -33,7 +35,20 @@ void until(const IsSo& is_so) {
     }
 }
 
-/// A word there and a word back, with as many bytes. The word says how much work.
+/// Steps in which both threads do so much work: begin() has the other one do it, await() waits.
+template <class Begin, class Await>
+double time_steps(std::uint64_t amount, Clock::duration budget, const Begin& begin,
+                  const Await& await) {
+    Repetition all = steps_of(amount, budget);
+    do {
+        begin();
+        work(amount);
+        await();
+    } while (!all.is_over());
+    return all.ns_each();
+}
+
+/// A word there and a word back, and bytes with both if they are asked for.
 class Lines final : public Caller {
 public:
     Lines() {
@@ -47,13 +62,14 @@ public:
     double time(CallOp op, Clock::duration budget) override {
         Repetition all(budget);
         Bytes64 bytes{};
+        const bool has_bytes = op == CallOp::bytes64;
         do {
-            if (op == CallOp::bytes64) {
+            if (has_bytes) {
                 there_.bytes = bytes;
             }
-            ask(0);
+            ask(has_bytes ? echo : 0);
             await();
-            if (op == CallOp::bytes64) {
+            if (has_bytes) {
                 bytes = back_.bytes;
                 bytes[0] = static_cast<char>(bytes[0] + 1); // Waits for them.
             }
@@ -61,13 +77,7 @@ public:
         return all.ns_each();
     }
     double time_step(std::uint64_t amount, Clock::duration budget) override {
-        Repetition all = steps_of(amount, budget);
-        do {
-            ask(amount);
-            work(amount);
-            await();
-        } while (!all.is_over());
-        return all.ns_each();
+        return time_steps(amount, budget, [&] { ask(amount); }, [this] { await(); });
     }
 
 private:
@@ -90,8 +100,11 @@ private:
             if (there_.amount == stop) {
                 return;
             }
-            work(there_.amount);
-            back_.bytes = there_.bytes;
+            if (there_.amount == echo) {
+                back_.bytes = there_.bytes;
+            } else {
+                work(there_.amount);
+            }
             back_.number.store(number, std::memory_order_release);
         }
     }
@@ -104,7 +117,6 @@ private:
 struct Item {
     void (*run)(Item&) = nullptr;
     std::uint64_t amount = 0;
-    Bytes64 bytes{};
     bool is_done = false; ///< Caller's.
 };
 
@@ -168,19 +180,13 @@ public:
                 call(item, do_nothing, 0);
             }
         } while (!all.is_over());
-        const double ns = all.ns_each();
         call(item, do_nothing, 0); // Behind all others.
-        return ns;
+        return all.ns_each();
     }
     double time_step(std::uint64_t amount, Clock::duration budget) override {
-        Repetition all = steps_of(amount, budget);
         Item item;
-        do {
-            submit(item, do_work, amount);
-            work(amount);
-            await(item);
-        } while (!all.is_over());
-        return all.ns_each();
+        return time_steps(
+            amount, budget, [&] { submit(item, do_work, amount); }, [&] { await(item); });
     }
 
 private:
@@ -244,18 +250,12 @@ public:
                 await();
             }
         } while (!all.is_over());
-        begin(0);
+        begin(0); // Behind all others.
         await();
         return all.ns_each();
     }
     double time_step(std::uint64_t amount, Clock::duration budget) override {
-        Repetition all = steps_of(amount, budget);
-        do {
-            begin(amount);
-            work(amount);
-            await();
-        } while (!all.is_over());
-        return all.ns_each();
+        return time_steps(amount, budget, [&] { begin(amount); }, [this] { await(); });
     }
 
 private:

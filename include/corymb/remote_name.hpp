@@ -161,6 +161,9 @@ CORYMB_EXPORT void post_named(RemoteRank& own, Rank to, std::string_view name,
 /// Scheduler::poll.
 CORYMB_EXPORT bool serve_until(RemoteRank& own, const std::function<bool()>& done,
                                std::chrono::nanoseconds limit);
+/// For event loops, before they sleep: as serve_until, for a moment in which what comes next may
+/// come. To sleep and to be woken by Scheduler::descriptor takes longer.
+CORYMB_EXPORT bool serve_briefly(RemoteRank& own, const std::function<bool()>& done);
 
 namespace detail {
 

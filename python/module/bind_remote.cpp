@@ -236,6 +236,16 @@ nb::list wait(PythonRemoteRank& self, const std::optional<double>& seconds) {
     return rows_of(self);
 }
 
+nb::list linger(PythonRemoteRank& self) {
+    const PythonRemoteRank::Use use(self);
+    self.end_arrays();
+    if (!self.has_events()) {
+        const nb::gil_scoped_release unlocked;
+        static_cast<void>(serve_briefly(self.own(), [&self] { return self.has_events(); }));
+    }
+    return rows_of(self);
+}
+
 std::uint64_t begin(PythonRemoteRank& self, Rank to, const std::string& name, nb::handle argument) {
     const Parts parts(argument);
     const PythonRemoteRank::Use use(self);
@@ -370,6 +380,7 @@ void bind_remote(nb::module_& module) {
         .def("answer", &answer, nb::arg("request"), nb::arg("result"))
         .def("fail", &fail, nb::arg("request"), nb::arg("text"))
         .def("poll", &poll, "What has come, as rows (kind, number, from, function, data).")
+        .def("linger", &linger, "As `poll`, but waits for a moment, without the interpreter lock.")
         .def("wait", &wait, nb::arg("seconds") = nb::none(),
              "As `poll`; when there is nothing, waits for it, without the interpreter lock. Ctrl-C "
              "ends it.")

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "partition/graph_format.hpp"
+#include "partition/tuning.hpp"
 
 #include <corymb/operators.hpp>
 
@@ -45,8 +46,10 @@ public:
         if (!read_weight(lines, fields)) {
             return false;
         }
-        if (edges.size() == measured_edges && bytes_ > 0) { // Now the length of a line is known.
-            const std::uint64_t length = (lines.offset() - first_offset_) / measured_edges;
+        if (edges.size() == tuning::edges_of_a_sample &&
+            bytes_ > 0) { // Now the length of a line is known.
+            const std::uint64_t length =
+                (lines.offset() - first_offset_) / tuning::edges_of_a_sample;
             edges.reserve(bytes_ / std::max<std::uint64_t>(length, 1) * 9 / 8);
         }
         first_offset_ = edges.empty() ? lines.offset() : first_offset_;
@@ -84,8 +87,6 @@ private:
         }
         return true;
     }
-
-    static constexpr std::size_t measured_edges = 4096;
 
     Header header_;
     std::uint64_t bytes_;

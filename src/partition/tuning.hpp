@@ -17,6 +17,11 @@ CORYMB_TUNED Tuned<int> build_rounds{"partition/build_rounds", 16, 1, Origin::re
 /// so much. Too small: many calls. Too large: memory.
 CORYMB_TUNED Tuned<std::uint32_t> read_bytes{"partition/read_bytes", 1u << 18, 1u << 12,
                                              Origin::reasoned};
+/// Edges of a list after which the length of its lines foretells how many there are. Reasoning: the
+/// mean of so many is right to a few percent. Too small: memory is moved. Too large: it grows often
+/// before.
+CORYMB_TUNED Tuned<std::uint32_t> edges_of_a_sample{"partition/edges_of_a_sample", 4096, 1u << 31,
+                                                    Origin::reasoned};
 
 /// Rounds in which vertices choose clusters. Measured by the cuts of the graphs of bench/partition
 /// with 1 to 4 ranks, on a virtual machine of two CPUs, on 2026-11-30. Too small: clusters follow

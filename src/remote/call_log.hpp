@@ -44,7 +44,9 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t entries_most = 4096; ///< A power of two: `count_` goes around.
+    /// The last calls, which are kept in 96 KiB: more than a timeline can show. A power of two, as
+    /// `count_` goes around.
+    static constexpr std::uint32_t entries_most = 4096;
     std::vector<Entry> entries_;
     std::uint32_t count_ = 0;
 };

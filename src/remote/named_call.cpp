@@ -297,4 +297,8 @@ bool serve_until(RemoteRank& own, const std::function<bool()>& done,
     return detail::run_until(detail::state_of(own), done, limit.count());
 }
 
+bool serve_briefly(RemoteRank& own, const std::function<bool()>& done) {
+    return detail::run_until(detail::state_of(own), done, remote::tuning::linger_ns);
+}
+
 } // namespace corymb

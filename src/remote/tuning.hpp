@@ -57,6 +57,11 @@ CORYMB_TUNED Tuned<int> yields_of_an_update{"remote/yields_of_an_update", 64, 0,
 CORYMB_TUNED Tuned<int> moved_objects_known{"remote/moved_objects_known", 1024, 1'000'000,
                                             Origin::reasoned};
 
+/// What a rank waits before its event loop goes to sleep. Reasoning: a sleeping loop is woken by
+/// the doorbell's thread, and so by two wake-ups in a row, each tens of microseconds. Too small:
+/// loops that answer each other pay for sleeps. Too large: other work of the loop waits.
+CORYMB_TUNED Tuned<std::int64_t> linger_ns{"remote/linger_ns", 50'000, 0, Origin::reasoned};
+
 /// The longest sleep where a source cannot wake the thread, as requests over several nodes.
 /// Reasoning: as long as ranks of a team over nodes nap between looks. Too small: a core is busy
 /// with looking. Too large: a message waits for the end of the sleep.

@@ -346,7 +346,8 @@ int record(const std::vector<std::string_view>& arguments) {
     const auto is_said = [&arguments](std::string_view word) {
         return std::ranges::find(arguments, word) != arguments.end();
     };
-    if (arguments.size() < 2) {
+    static constexpr std::array structures{"map", "exclusive", "copies", "moving"};
+    if (arguments.size() < 2 || std::ranges::find(structures, arguments[0]) == structures.end()) {
         std::fputs("usage: record_histories map|exclusive|copies|moving SEED [processes] [wrong]\n",
                    stderr);
         return 2;

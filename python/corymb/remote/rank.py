@@ -39,10 +39,6 @@ T = TypeVar("T")
 
 Row: TypeAlias = tuple[int, int, int, int, Any]
 
-LINGER_SECONDS = 50e-6
-"""What a rank waits before its event loop goes to sleep. Reasoning: it is woken by a thread, and so
-by two wake-ups in a row."""
-
 # What has come: PythonRemoteRank::Kind.
 REQUEST, ANSWER, FAILURE, STOP, END = range(5)
 
@@ -429,7 +425,7 @@ class RemoteRank:
         self._lingers = False
         if self._native.rank < 0:
             return  # It has left meanwhile.
-        self._take_and_linger(self._native.wait(LINGER_SECONDS))
+        self._take_and_linger(self._native.linger())
 
     def _take_and_linger(self, rows: list[Row]) -> None:
         served = self._serving.served_count

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Objects that move among processes, some of which are killed meanwhile.
-#include "children.hpp"
+#include "remote_children.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/remote.hpp>
@@ -21,12 +21,6 @@ namespace {
 
 using namespace process_test;
 using namespace std::chrono_literals;
-
-RemoteOptions shared() {
-    RemoteOptions options;
-    options.between_processes = true;
-    return options;
-}
 
 /// Ranks 1 and on are processes that serve until the end of the others; rank 0 runs `main`. The
 /// last one is the victim.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls among processes: the same promises as among threads, and what is told of ranks that are
 // killed.
-#include "children.hpp"
+#include "remote_children.hpp"
 
 #include <corymb/remote.hpp>
 #include <corymb/remote_name.hpp>
@@ -16,12 +16,6 @@ namespace {
 
 using namespace process_test;
 using namespace std::chrono_literals;
-
-RemoteOptions shared() {
-    RemoteOptions options;
-    options.between_processes = true;
-    return options;
-}
 
 class Log {
 public:
@@ -69,26 +63,18 @@ TEST(RemoteProcesses, AKilledRankIsKnownToTasksThatSleepAgainAndAgain) {
     RemoteGroup group(2, shared());
     const Descriptor descriptor(group);
     Children children;
-    const auto victim = children.start([&] {
-        RemoteRank own = RemoteGroup::open(descriptor.number()).join(1);
-        own.run([]() -> Task<> {
-            co_await this_task::sleep_for(1h);
-        }());
-    });
+    const auto victim = start_sleeper(children, descriptor, 1);
     RemoteRank own = group.join(0);
     own.run([](Children& all, std::size_t to_kill) -> Task<> {
-        const auto endless = []() -> Task<> {
-            co_await this_task::sleep_for(1h);
-        };
         co_await at(1, [] {});
         bool is_known = false;
-        Spawned<void> waits = spawn([](auto body, bool& known) -> Task<> {
+        Spawned<void> waits = spawn([](bool& known) -> Task<> {
             try {
-                co_await at(1, body);
+                co_await at<&sleep_on>(1);
             } catch (const Error&) {
                 known = true;
             }
-        }(endless, is_known));
+        }(is_known));
         co_await this_task::sleep_for(2ms);
         all.signal(to_kill, SIGKILL);
         int naps = 0;
@@ -107,12 +93,7 @@ TEST(RemoteProcesses, AKilledRankIsNamedAndTheOthersGoOn) {
     RemoteGroup group(3, shared());
     const Descriptor descriptor(group);
     Children children;
-    const auto victim = children.start([&] {
-        RemoteRank own = RemoteGroup::open(descriptor.number()).join(1);
-        own.run([]() -> Task<> {
-            co_await this_task::sleep_for(1h);
-        }());
-    });
+    const auto victim = start_sleeper(children, descriptor, 1);
     children.start([&] {
         RemoteRank own = RemoteGroup::open(descriptor.number()).join(2);
         own.run([]() -> Task<> {
@@ -121,13 +102,10 @@ TEST(RemoteProcesses, AKilledRankIsNamedAndTheOthersGoOn) {
     });
     RemoteRank own = group.join(0);
     own.run([](Children& all, std::size_t to_kill) -> Task<> {
-        const auto endless = []() -> Task<> {
-            co_await this_task::sleep_for(1h);
-        };
         co_await at(1, [] {});
-        Spawned<void> waits = spawn([](auto body) -> Task<> {
-            co_await at(1, body);
-        }(endless));
+        Spawned<void> waits = spawn([]() -> Task<> {
+            co_await at<&sleep_on>(1);
+        }());
         co_await this_task::sleep_for(2ms);
         all.signal(to_kill, SIGKILL);
         try {

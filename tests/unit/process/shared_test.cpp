@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shared structures of several processes, and of such that are killed.
-#include "children.hpp"
+#include "remote_children.hpp"
 
 #include <corymb/distributed.hpp>
 #include <corymb/error.hpp>
@@ -26,12 +26,6 @@ namespace corymb {
 namespace {
 
 using namespace process_test;
-
-RemoteOptions shared() {
-    RemoteOptions options;
-    options.between_processes = true;
-    return options;
-}
 
 /// Bytes of the group's memory that have pages.
 std::size_t bytes_taken(const Descriptor& group) {
