@@ -17,7 +17,7 @@
 namespace corymb {
 
 /// Several tasks have thrown. The code is that of the first one, the text has those of the first
-/// few.
+/// few. The ranks are those that any of them names, each once, from the lowest on.
 class CORYMB_EXPORT TaskErrors : public Error {
 public:
     /// Needs at least one.
@@ -31,7 +31,7 @@ private:
 
 namespace detail {
 
-/// The only exception of several, or TaskErrors with all of them. Needs one.
+/// The only exception, or TaskErrors with all of them, which has no TaskErrors in it. Needs one.
 [[noreturn]] CORYMB_EXPORT void throw_all(std::vector<std::exception_ptr> all);
 
 /// What a strand spawns while this lives belongs to it.

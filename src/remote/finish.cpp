@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -43,16 +44,45 @@ std::string text_of_all(const std::vector<std::exception_ptr>& all) {
     return text + (all.size() > told_most ? "; and so on" : "");
 }
 
+/// Those that any of the errors names, each once, from the lowest on.
+std::vector<int> ranks_of_all(const std::vector<std::exception_ptr>& all) {
+    std::set<int> ranks;
+    for (const std::exception_ptr& thrown : all) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const Error& error) {
+            ranks.insert(error.ranks().begin(), error.ranks().end());
+        } catch (...) { // It names none.
+        }
+    }
+    return {ranks.begin(), ranks.end()};
+}
+
+/// In place of each TaskErrors what it has.
+std::vector<std::exception_ptr> flattened(const std::vector<std::exception_ptr>& all) {
+    std::vector<std::exception_ptr> flat;
+    for (const std::exception_ptr& thrown : all) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const TaskErrors& several) {
+            flat.insert(flat.end(), several.all().begin(), several.all().end());
+        } catch (...) {
+            flat.push_back(thrown);
+        }
+    }
+    return flat;
+}
+
 } // namespace
 
 TaskErrors::TaskErrors(std::vector<std::exception_ptr> all)
-    : Error(code_of(all.front()), text_of_all(all)), all_(std::move(all)) {}
+    : Error(code_of(all.front()), text_of_all(all), ranks_of_all(all)), all_(std::move(all)) {}
 
 void detail::throw_all(std::vector<std::exception_ptr> all) {
     if (all.size() == 1) {
         std::rethrow_exception(all.front());
     }
-    throw TaskErrors(std::move(all));
+    throw TaskErrors(flattened(all));
 }
 
 void detail::FinishScope::pass_on_untaken() noexcept {

@@ -83,6 +83,33 @@ TEST(Finish, ThrowsWhatItsTasksHaveThrown) {
     EXPECT_EQ(scheduler.run(main()), "one2");
 }
 
+Task<> lacking(Rank rank) {
+    co_await this_task::yield();
+    throw Error(Errc::team_broken, "rank " + std::to_string(rank) + " has left", {rank});
+}
+
+TEST(Finish, ThrowsAllOfNestedOnesAndNamesTheirRanks) {
+    auto main = []() -> Task<> {
+        co_await finish([]() -> Task<> {
+            spawn(lacking(5));
+            co_await finish([] {
+                spawn(lacking(7));
+                spawn(lacking(2));
+                spawn(lacking(7));
+            });
+        });
+    };
+    Scheduler scheduler;
+    try {
+        scheduler.run(main());
+        ADD_FAILURE() << "nothing thrown";
+    } catch (const TaskErrors& errors) {
+        EXPECT_EQ(errors.all().size(), 4U);
+        EXPECT_EQ(errors.ranks(), (std::vector<int>{2, 5, 7}));
+        EXPECT_TRUE(std::string(errors.what()).starts_with("4 tasks")) << errors.what();
+    }
+}
+
 TEST(Finish, WaitsForTasksThatAreAskedToStop) {
     bool has_ended = false;
     auto careful = [](bool& ended) -> Task<> {
