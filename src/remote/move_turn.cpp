@@ -27,7 +27,6 @@ struct MoveTurn::Parts {
     RemoteState* here;
     RemoteId id;
     const MovableType* type;
-    CallChain chain;
     std::optional<ObjectUse> use; ///< None: it waits until no call of the object runs.
     std::uint32_t slot = 0;
     std::shared_ptr<Hold> hold;
@@ -50,13 +49,13 @@ struct MoveTurn::Parts {
     }
     void require_there() const {
         if (here->objects.find(id) != slot || here->objects.hold(slot) != hold.get()) {
-            refuse_move("the object that the pointer was to is gone");
+            refuse_move(object_is_gone);
         }
     }
 };
 
 MoveTurn::MoveTurn(RemoteState& here, const RemoteId& id, const MovableType& type)
-    : parts_(new Parts{&here, id, &type, here.request_chain, {}, 0, nullptr, nullptr}) {
+    : parts_(new Parts{&here, id, &type, {}, 0, nullptr, nullptr}) {
     if (id.is_named()) {
         refuse_move("a distributed object stays on its rank");
     }

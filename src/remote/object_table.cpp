@@ -142,7 +142,7 @@ std::uint32_t ObjectTable::slot_of(const RemoteId& id, const std::type_info& typ
     require_of_group(id);
     const std::uint32_t slot = id.is_named() ? named_slot(id, type) : find(id);
     if (slot == no_slot || (id.is_named() && id.rank != rank_)) {
-        refuse("the object that the pointer was to is gone");
+        refuse(object_is_gone);
     }
     return slot;
 }

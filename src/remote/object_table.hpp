@@ -19,6 +19,8 @@
 
 namespace corymb::detail {
 
+inline constexpr const char* object_is_gone = "the object that the pointer was to is gone";
+
 /// A named object that this rank has not made yet.
 class ObjectExpected final : public Error {
 public:
@@ -92,6 +94,9 @@ public:
     [[nodiscard]] bool is_still() const noexcept { return guests_.empty() && holds_ == 0; }
     /// `see(hold)` for each.
     void for_each_hold(const auto& see) {
+        if (holds_ == 0) {
+            return;
+        }
         for (Place& place : places_) {
             if (place.hold != nullptr) {
                 see(*place.hold);

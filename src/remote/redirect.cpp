@@ -14,12 +14,6 @@ namespace corymb::detail {
 
 namespace {
 
-CallHeader header_of(const Route::Message& message) noexcept {
-    CallHeader header;
-    std::memcpy(&header, message.bytes.data(), sizeof header);
-    return header;
-}
-
 Route::Message copy_of(const CallHeader& header, RemoteReader& body) {
     const auto rest = body.take(body.left());
     Route::Message message{std::vector<std::byte>(sizeof header + rest.size()), nullptr};
@@ -31,8 +25,7 @@ Route::Message copy_of(const CallHeader& header, RemoteReader& body) {
 }
 
 std::exception_ptr gone() {
-    return std::make_exception_ptr(
-        Error(Errc::invalid_argument, "the object that the pointer was to is gone"));
+    return std::make_exception_ptr(Error(Errc::invalid_argument, object_is_gone));
 }
 
 } // namespace
@@ -171,7 +164,7 @@ void RemoteState::end_flush(RemoteId id, Route& route) noexcept {
 }
 
 void RemoteState::send_kept(Rank to, const Route::Message& message) noexcept {
-    CallHeader header = header_of(message);
+    CallHeader header = message.header();
     try {
         if (is_lost(to)) {
             std::rethrow_exception(transport.departure(to));
@@ -193,7 +186,7 @@ void RemoteState::send_kept(Rank to, const Route::Message& message) noexcept {
 }
 
 void RemoteState::fail_kept(const Route::Message& message, const std::exception_ptr& why) noexcept {
-    const CallHeader header = header_of(message);
+    const CallHeader header = message.header();
     if (message.waits != nullptr) {
         message.waits->settle(why);
     } else if (header.call != Reply::nobody) {

@@ -345,8 +345,10 @@ void* local_object(const RemoteId& id, const std::type_info& type) {
     if (id.rank >= 0 && id.group == here.objects.group() && here.is_away(id)) {
         return nullptr;
     }
-    const ObjectUse use(here, id, type);
-    return use.object();
+    // An ObjectUse would ask whether the request that runs now, maybe another one, goes elsewhere.
+    const ObjectTable::Use found = here.objects.use(id, type, 1);
+    here.objects.let_go(found.slot);
+    return found.object;
 }
 
 } // namespace detail

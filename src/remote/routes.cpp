@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/routes.hpp"
 
-#include "remote/call_header.hpp"
-
 #include <cstring>
 
 namespace corymb::detail {
+
+CallHeader Route::Message::header() const noexcept {
+    CallHeader header;
+    std::memcpy(&header, bytes.data(), sizeof header);
+    return header;
+}
 
 bool Routes::drop_if(const auto& is_meant) noexcept {
     for (auto& [id, route] : routes_) {
@@ -22,11 +26,7 @@ bool Routes::drop_if(const auto& is_meant) noexcept {
 }
 
 bool Routes::drop(std::uint32_t call) noexcept {
-    return drop_if([call](const Route::Message& message) {
-        CallHeader header;
-        std::memcpy(&header, message.bytes.data(), sizeof header);
-        return header.call == call;
-    });
+    return drop_if([call](const Route::Message& message) { return message.header().call == call; });
 }
 
 bool Routes::stop(const PostAwait& waits) noexcept {

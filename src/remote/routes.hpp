@@ -16,6 +16,8 @@
 // and its order.
 #pragma once
 
+#include "remote/call_header.hpp"
+
 #include <corymb/detail/remote_call.hpp>
 #include <corymb/detail/remote_id.hpp>
 #include <corymb/rank.hpp>
@@ -47,6 +49,7 @@ struct Route {
     struct Message {
         std::vector<std::byte> bytes; ///< With the header.
         PostAwait* waits = nullptr;   ///< Whom to tell that it is on its way.
+        [[nodiscard]] CallHeader header() const noexcept;
     };
     /// Calls go there. Invariant: none is under way to another rank.
     Whereabouts to;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// What ranks know of the places of objects, at moments that are made on purpose: a rank reads no
+// messages while its task keeps the thread.
+#include "remote/among.hpp"
+
+#include <corymb/finish.hpp>
+#include <corymb/remote.hpp>
+#include <corymb/remote_object.hpp>
+#include <corymb/this_task.hpp>
+
+#include <atomic>
+#include <functional>
+#include <gtest/gtest.h>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace corymb {
+namespace {
+
+/// Notes the numbers that it is given, one call at a time.
+struct Row {
+    static constexpr bool is_exclusive = true;
+    std::vector<int> numbers;
+    void add(int number) { numbers.push_back(number); }
+    [[nodiscard]] Rank place() const { return here(); }
+};
+} // namespace
+
+template <>
+struct RemoteCodec<Row> {
+    using Numbers = RemoteCodec<std::vector<int>>;
+    static std::size_t size(const Row& row) { return Numbers::size(row.numbers); }
+    static void write(RemoteWriter& to, const Row& row) { Numbers::write(to, row.numbers); }
+    static Row read(RemoteReader& from) { return {Numbers::read(from)}; }
+};
+
+namespace {
+
+/// Keeps the thread of the rank until then.
+void keep_thread_until(const std::atomic<bool>& is_so) {
+    while (!is_so) {
+        std::this_thread::yield();
+    }
+}
+Task<> move_to(Remote<Row> row, Rank to) {
+    co_await row.migrate(to);
+}
+Task<Remote<Row>> make_moved(Rank home, Rank to) {
+    const auto row = co_await create<Row>(home);
+    co_await at<&move_to>(home, row, to);
+    co_return row;
+}
+/// All that was sent there before has arrived.
+Task<> meet(Rank rank) {
+    for (int i = 0; i < 20; ++i) {
+        co_await at(rank, [] {});
+    }
+}
+Task<> until(const std::atomic<bool>& is_so) {
+    while (!is_so) {
+        co_await this_task::yield();
+    }
+}
+
+/// Rank 1 has sent a call of the object back when the object comes to it again. Another call of the
+/// same rank looks at the object there.
+TEST(MigrationRoutes, LocalAsksNothingOfTheCallThatRuns) {
+    std::atomic<int> runs{0};
+    static std::atomic<int>* count = nullptr;
+    count = &runs;
+    std::atomic<bool> is_sent{false};
+    std::atomic<bool> is_back{false};
+    Remote<Row> shared;
+    among(3, [&](Rank rank) -> Task<> {
+        if (rank == 0) {
+            const auto row = co_await make_moved(1, 2);
+            shared = row;
+            co_await finish([&]() -> Task<> {
+                co_await row.tell<&Row::add>(1);
+                is_sent = true;
+                keep_thread_until(is_back);
+                const auto found = co_await at(
+                    1,
+                    [](Remote<Row> one) {
+                        ++*count;
+                        return std::pair(here(), one.local() != nullptr);
+                    },
+                    row);
+                EXPECT_EQ(found, std::pair(1, true));
+            });
+            EXPECT_EQ(co_await row.call<&Row::place>(), 1);
+            co_await row.destroy();
+        } else if (rank == 2) {
+            co_await until(is_sent);
+            co_await meet(1);
+            co_await shared.migrate(1);
+            is_back = true;
+        }
+    });
+    EXPECT_EQ(runs, 1);
+}
+
+} // namespace
+} // namespace corymb
