@@ -168,6 +168,16 @@ def test_bench_calls(corymb_call: Command) -> None:
         assert option in refused.stderr
 
 
+def test_what_bench_does_not_know(corymb_call: Command) -> None:
+    unknown = corymb_call("bench", "cals")
+    assert unknown.returncode == 2
+    assert "'cals'" in unknown.stderr
+    assert "calls" in unknown.stderr
+    mixed = corymb_call("bench", "barrier,calls")
+    assert mixed.returncode == 2
+    assert "stands alone: corymb bench calls" in mixed.stderr
+
+
 def test_bench_messages(corymb_call: Command) -> None:
     done = corymb_call("bench", "messages", "--bytes", "8", "--seconds", "0.5", "--json", "-")
     assert done.returncode == 0, done.stderr

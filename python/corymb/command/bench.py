@@ -37,6 +37,7 @@ EXAMPLES = (
     "corymb bench waiting --only 'op=alltoall ranks=16,32 kind=threads'"
 )
 SECONDS = 60.0
+ALONE = ("multicast", "messages", "calls", "prediction", "waiting")
 REGIMES = ("alone", "oversubscribed", "neighbour", "late")
 
 
@@ -90,7 +91,7 @@ def command(
         bench_waiting.command(only, longest, 1 if seed is None else seed, json)
         return
     _refuse(ops, {"--only": only, "--seed": seed})
-    if ops in {"multicast", "messages", "calls", "prediction"}:
+    if ops in ALONE:
         _other_bench(ops, lists, threads, sizes, SECONDS if seconds is None else seconds, json)
         return
     request = _request(ops, threads, SECONDS if seconds is None else seconds, sizes, lists, pin)
@@ -118,7 +119,9 @@ def _request(
     """What corymb-bench is to do; raises corymb.Error for what it cannot."""
     names = split(ops, "OP")
     for name in names:
-        inputs.require_operation(name, OPERATIONS)
+        if name in ALONE:
+            raise inputs.usage(f"{name} stands alone: corymb bench {name}")
+        inputs.require_operation(name, (*OPERATIONS, *ALONE))
     if not 0.5 <= seconds <= 86400:
         raise inputs.usage("--seconds must be from 0.5 to 86400")
     if pin not in {"auto", "yes", "no"}:
