@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 
 namespace corymb::process_test {
 
@@ -23,12 +24,18 @@ inline Task<> sleep_on() {
     co_await this_task::sleep_for(std::chrono::hours(1));
 }
 
+/// A child that is `rank` and runs the task that `life` gives. Its number among the children.
+inline std::size_t start_rank(Children& children, const Descriptor& group, Rank rank,
+                              const std::function<Task<>()>& life) {
+    return children.start([&group, rank, &life] {
+        RemoteRank own = RemoteGroup::open(group.number()).join(rank);
+        own.run(life());
+    });
+}
+
 /// A child that is `rank` and sleeps until it is killed. Its number among the children.
 inline std::size_t start_sleeper(Children& children, const Descriptor& group, Rank rank) {
-    return children.start([&group, rank] {
-        RemoteRank own = RemoteGroup::open(group.number()).join(rank);
-        own.run(sleep_on());
-    });
+    return start_rank(children, group, rank, sleep_on);
 }
 
 } // namespace corymb::process_test

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Replicated objects of several processes, and of such that are killed.
-#include "children.hpp"
+#include "remote_children.hpp"
 
 #include "../remote/history.hpp"
 
@@ -18,6 +18,7 @@
 #include <optional>
 #include <signal.h>
 #include <string>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -31,13 +32,10 @@ using history_test::Witness;
 /// Ranks of several processes; rank 0 is this one.
 class Ranks {
 public:
-    explicit Ranks(int size) : group_(size, options()), descriptor_(group_) {}
+    explicit Ranks(int size) : group_(size, shared()), descriptor_(group_) {}
     /// `life` is the task of rank `rank`, in a child of this process. Gives its number.
     std::size_t start(Rank rank, const std::function<Task<>()>& life) {
-        return children.start([this, rank, &life] {
-            RemoteRank own = RemoteGroup::open(descriptor_.number()).join(rank);
-            own.run(life());
-        });
+        return start_rank(children, descriptor_, rank, life);
     }
     void run(Task<> life) {
         RemoteRank own = group_.join(0);
@@ -46,11 +44,6 @@ public:
     Children children;
 
 private:
-    static RemoteOptions options() {
-        RemoteOptions options;
-        options.between_processes = true;
-        return options;
-    }
     RemoteGroup group_;
     Descriptor descriptor_;
 };
@@ -81,20 +74,26 @@ TEST(ReplicatedProcesses, HaveASequentialObject) {
     ranks.children.expect_all_good();
 }
 
-/// The process with this number is killed by it, in the middle.
+/// Adds 11. The process with this number is killed by it, in the middle.
 struct Deadly {
     pid_t victim;
     void operator()(Table& table) const {
-        table.cells.value[0] = -1;
+        table.cells.value[0] += 1;
         if (::getpid() == victim) {
             ::raise(SIGKILL);
         }
-        table.cells.value[0] = 77;
+        table.cells.value[0] += 10;
     }
 };
 long first_cell(const Table& table) {
     return table.cells.value[0];
 }
+long second_cell(const Table& table) {
+    return table.cells.value[1];
+}
+constexpr auto add_to_second_cell = [](Table& table) {
+    ++table.cells.value[1];
+};
 
 TEST(ReplicatedProcesses, AnUpdateThatIsCutOffIsRepaired) {
     for (const int other_group : {0, 1}) { // The victim's, or another replica's.
@@ -102,24 +101,30 @@ TEST(ReplicatedProcesses, AnUpdateThatIsCutOffIsRepaired) {
         const auto life = [other_group](Rank rank) -> Task<> {
             auto table = co_await Replicated<Table>::make(
                 "table", Table(), in_group(rank == 2 ? 0 : other_group * rank));
-            if (rank != 0) {
-                co_await table.update(Deadly{rank == 1 ? ::getpid() : 0});
-                if (rank == 1) { // Another rank has done it for this one.
-                    ::raise(SIGKILL);
-                }
+            if (rank == 1) {
+                co_await table.update(Deadly{::getpid()});
                 co_return;
             }
-            // The victim alone knows of its update; nobody else combines before this rank does.
+            // The victim alone combines until its update is in the log, and then it is killed.
             while (table.bytes_logged() == 0) {
                 co_await this_task::sleep_for(1ms);
             }
             const long seen = table.read(first_cell);
-            require(seen == 0 || seen == 77, "whole");
+            require(seen == 0 || seen == 11, "whole");
             for (int i = 0; i < 3; ++i) {
-                co_await table.update([](Table& all) { ++all.cells.value[1]; });
+                co_await table.update(add_to_second_cell);
             }
-            require(co_await table.read_latest(first_cell) == 77, "it was in the log");
-            require(table.read([](const Table& all) { return all.cells.value[1]; }) == 3, "once");
+            if (rank == 2) {
+                co_return;
+            }
+            while (co_await table.read_latest(second_cell) < 6) { // Until the other one is done.
+                co_await this_task::sleep_for(1ms);
+            }
+            for (int i = 1; i <= 2; ++i) { // Each update shows the other instance.
+                co_await table.update(add_to_second_cell);
+                require(table.read(first_cell) == 11, "it was in the log, once");
+                require(table.read(second_cell) == 6 + i, "the others, once each");
+            }
         };
         const std::size_t victim = ranks.start(1, [&] { return life(1); });
         ranks.start(2, [&] { return life(2); });
@@ -131,18 +136,27 @@ TEST(ReplicatedProcesses, AnUpdateThatIsCutOffIsRepaired) {
 
 TEST(ReplicatedProcesses, AReaderThatIsKilledHoldsUpNobody) {
     Ranks ranks(2);
-    const auto life = [](Rank rank) -> Task<> {
+    std::size_t victim = 0;
+    const auto life = [&](Rank rank) -> Task<> {
         auto table = co_await Replicated<Table>::make("table", Table(), in_group(0));
         if (rank == 1) {
-            table.read([](const Table& /*all*/) { ::raise(SIGKILL); });
+            table.read([](const Table& /*all*/) { ::raise(SIGSTOP); });
+            co_return;
         }
+        int status = 0; // Until it has stopped within its read.
+        while (::waitpid(ranks.children.pid(victim), &status, WUNTRACED | WNOHANG) == 0) {
+            co_await this_task::sleep_for(1ms);
+        }
+        require(WIFSTOPPED(status), "it reads");
         for (int i = 0; i < 100; ++i) {
-            co_await table.update([](Table& all) { ++all.cells.value[1]; });
-            require(table.read([](const Table& all) { return all.cells.value[1]; }) == i + 1,
-                    "it is seen");
+            if (i == 1) { // The second one would change what is read.
+                ranks.children.signal(victim, SIGKILL);
+            }
+            co_await table.update(add_to_second_cell);
+            require(table.read(second_cell) == i + 1, "it is seen");
         }
     };
-    const std::size_t victim = ranks.start(1, [&] { return life(1); });
+    victim = ranks.start(1, [&] { return life(1); });
     ranks.run(life(0));
     EXPECT_EQ(ranks.children.wait(victim), SIGKILL);
 }
