@@ -169,8 +169,9 @@ SEEDED = [
     ("remote/replica.hpp", "progress < least &&", "progress > least &&"),
     ("remote/replica.hpp", ".store(shown, std::memory_order_release);",
      ".store(tail, std::memory_order_release);"),
-    ("remote/replica.hpp", "bytes - least_ <= log_->capacity()",
-     "bytes - least_ <= log_->capacity() + 16"),
+    ("remote/replica.hpp", "end - least_ <= log_->capacity()",
+     "end - least_ <= log_->capacity() + 24"),
+    ("remote/replica.hpp", "if (head.replica != EntryHead::nobody) {", "if (true) {"),
     ("remote/replica.hpp", "object.copy(instance_of(shown), hidden);",
      "object.copy(instance_of(shown), hidden); static_cast<void>(append(waiter, object));"),
 ]  # fmt: skip

@@ -13,15 +13,21 @@
 //   line               bytes  field      written by        read by
 //   log 0              8      lock       combiners         combiners    0, or a rank + 1
 //   log 1              8      tail       combiners         all          where the log ends
-//   log 2 + r          8      progress   combiners of r    combiners    what r needs no more
+//   log 2              24     sizes      maker             all
+//   log 3 + r          8      progress   combiners of r    combiners    what r needs no more
+//   log, behind        any    is open    its rank          combiners    4 bytes for each rank
 //   log, behind        any    entries    combiners         combiners    8 bytes of head each
 //   replica 0          8      lock       combiners         combiners    as of the log, or `broken`
-//   replica 0          8      users      members           members      who has it open
 //   replica 1          8      visible    combiners         members      position | instance
-//   replica 2 + slot   8      mark       its member        combiners    what it reads
-//   replica 3 + slot   16     place      member, combiner  both         asked, or where it is
-//                      240    outcome    combiner          its member
-//   replica 4 + slot   any    operation  its member        combiners
+//   replica 2          8      users      members           members      how many have it open
+//   replica 2          16     sizes      maker             members
+//   slot 0             8      mark       its member        combiners    what it reads
+//   slot 1             8      place      member, combiner  both         asked, or where it is
+//   slot 1             8      bytes      its member        combiners    length of the operation
+//   slot 1 and 2       240    outcome    combiner          its member
+//   slot 3             any    operation  its member        combiners
+//   The slot of member m begins at line 3 + m * (3 + the lines of the longest operation) of its
+//   replica.
 //
 // Protocol:
 //   reader    1. mark = starting; 2. full fence; 3. load `visible` (P2); 4. mark = reading that
@@ -52,6 +58,8 @@
 //   P6: release store of the replica's `lock` in combine -> acquire replacement in take: all that
 //       combiners write, and the hidden instance.
 //   P7: the same with the log's `lock`, in append.
+//   P8: release store of `is open` in close -> acquire load in is_open: the reads of entries by a
+//       rank that has left come before their room is filled again.
 //   F1: full_fence in enter between the store of `mark` and the load of `visible` <-> full_fence in
 //       await_readers between the earlier store of `visible` and the loads of `mark`: either the
 //       reader sees the instance that was shown last, or the combiner sees the reader. It is full
@@ -67,7 +75,7 @@
 // wait, and nothing else does. Positions have 64 bits and never wrap.
 //
 // Checked by: verify/worlds/replica_world.cpp (two replicas, two members of one, ends of a reader
-// and of a combiner at any step, a full log).
+// and of a combiner at any step, a full log, a replica that is left).
 #pragma once
 
 #include "base/assert.hpp"
@@ -101,6 +109,11 @@ struct EntryHead {
 };
 static_assert(sizeof(EntryHead) == 8, "what is left at the end of the ring has room for a head");
 
+/// Rounded up to whole lines.
+constexpr std::size_t in_lines(std::size_t bytes) noexcept {
+    return (bytes + line_pair_bytes - 1) / line_pair_bytes * line_pair_bytes;
+}
+
 template <class Env>
 struct alignas(line_pair_bytes) ReplicaLine {
     typename Env::template Atomic<std::uint64_t> word;
@@ -111,16 +124,20 @@ template <class Env>
 class OperationLog {
 public:
     using Line = ReplicaLine<Env>;
-    static constexpr std::size_t bytes(std::size_t replicas, std::size_t capacity) noexcept {
-        return sizeof(OperationLog) + replicas * sizeof(Line) + capacity;
+    static constexpr std::size_t bytes(std::size_t replicas, std::size_t ranks,
+                                       std::size_t capacity) noexcept {
+        return in_front(replicas, ranks) + capacity;
     }
     /// `capacity`: bytes of entries; a power of two, at least four times the longest entry.
-    OperationLog(std::size_t replicas, std::size_t capacity) noexcept
-        : replicas_(replicas), capacity_(capacity) {
+    OperationLog(std::size_t replicas, std::size_t ranks, std::size_t capacity) noexcept
+        : replicas_(replicas), capacity_(capacity), entries_(in_front(replicas, ranks)) {
         tail.word.store(capacity, std::memory_order_relaxed);
         for (std::size_t r = 0; r < replicas; ++r) {
             new (lines() + r) Line;
             progress(r).store(capacity, std::memory_order_relaxed);
+        }
+        for (std::size_t rank = 0; rank < ranks; ++rank) {
+            new (flags() + rank) Flag;
         }
     }
     [[nodiscard]] std::size_t replicas() const noexcept { return replicas_; }
@@ -131,26 +148,47 @@ public:
         return std::launder(lines() + replica)->word;
     }
     [[nodiscard]] std::byte* at(Position position) noexcept {
-        return reinterpret_cast<std::byte*>(lines() + replicas_) + (position & (capacity_ - 1));
+        return reinterpret_cast<std::byte*>(this) + entries_ + (position & (capacity_ - 1));
     }
-    /// From there to the end of the ring.
-    [[nodiscard]] std::size_t left(Position from) const noexcept {
-        return capacity_ - (from & (capacity_ - 1));
+    /// Where an entry of so many bytes ends that is put in at `from`. What is left of the ring is
+    /// skipped if it is too short.
+    [[nodiscard]] Position end_of(Position from, std::size_t bytes) const noexcept {
+        const std::size_t left = capacity_ - (from & (capacity_ - 1));
+        return from + (left < bytes ? left : 0) + bytes;
     }
+
+    /// Before any rank combines: this one has the log open.
+    void open(std::size_t rank) noexcept { flag(rank).store(1, std::memory_order_relaxed); }
+    /// The rank combines no more.
+    void close(std::size_t rank) noexcept {
+        flag(rank).store(0, std::memory_order_release); // P8 release
+    }
+    [[nodiscard]] bool is_open(std::size_t rank) noexcept {
+        return flag(rank).load(std::memory_order_acquire) != 0; // P8 acquire
+    }
+    /// 0: the rank does not have the log open.
+    [[nodiscard]] auto& flag(std::size_t rank) noexcept { return *std::launder(flags() + rank); }
 
     Line lock;
     Line tail;
 
 private:
+    using Flag = typename Env::template Atomic<std::uint32_t>;
+    static constexpr std::size_t in_front(std::size_t replicas, std::size_t ranks) noexcept {
+        return sizeof(OperationLog) + replicas * sizeof(Line) + in_lines(ranks * sizeof(Flag));
+    }
     [[nodiscard]] Line* lines() noexcept { return reinterpret_cast<Line*>(this + 1); }
+    [[nodiscard]] Flag* flags() noexcept { return reinterpret_cast<Flag*>(lines() + replicas_); }
     std::size_t replicas_;
     std::size_t capacity_;
+    std::size_t entries_; ///< Bytes in front of them.
 };
 
 /// What one member and its combiner tell each other.
 template <class Env>
 struct ReplicaSlot {
-    static constexpr std::size_t outcome_bytes = 240;
+    /// Two lines with `place` and `bytes`.
+    static constexpr std::size_t outcome_bytes = 2 * line_pair_bytes - 2 * sizeof(std::uint64_t);
 
     ReplicaLine<Env> mark;
     alignas(line_pair_bytes) typename Env::template Atomic<std::uint64_t> place;
@@ -196,8 +234,7 @@ public:
 
 private:
     static constexpr std::size_t stride(std::size_t operation_bytes) noexcept {
-        return sizeof(Slot) +
-               (operation_bytes + line_pair_bytes - 1) / line_pair_bytes * line_pair_bytes;
+        return sizeof(Slot) + in_lines(operation_bytes);
     }
     [[nodiscard]] std::byte* place(std::size_t member) noexcept {
         return reinterpret_cast<std::byte*>(this + 1) + member * stride(operation_bytes_);
@@ -414,10 +451,9 @@ private:
         auto& slot = shared_->slot(member);
         Env::note_read(&slot.bytes, sizeof slot.bytes);
         const std::size_t bytes = EntryHead::with(slot.bytes);
-        const std::size_t left = log_->left(tail);
-        const std::size_t skipped = left < bytes ? left : 0;
+        const Position end = log_->end_of(tail, bytes);
         const auto fits = [&] {
-            return tail + skipped + bytes - least_ <= log_->capacity();
+            return end - least_ <= log_->capacity();
         };
         if (!fits()) {
             least_ = least_progress(tail, object);
@@ -425,18 +461,18 @@ private:
                 return false;
             }
         }
-        if (skipped != 0) {
+        if (const std::size_t skipped = end - bytes - tail; skipped != 0) {
             write(tail,
                   {static_cast<std::uint32_t>(skipped - sizeof(EntryHead)), EntryHead::nobody, 0});
-            tail += skipped;
         }
+        tail = end - bytes;
         write(tail, {static_cast<std::uint32_t>(slot.bytes), replica_,
                      static_cast<std::uint16_t>(member)});
         std::byte* const to = log_->at(tail) + sizeof(EntryHead);
         Env::note_read(shared_->operation(member), slot.bytes);
         Env::note_write(to, slot.bytes);
         std::memcpy(to, shared_->operation(member), slot.bytes);
-        tail += bytes;
+        tail = end;
         return true;
     }
     void write(Position at, const EntryHead& head) noexcept {

@@ -36,25 +36,7 @@ using Log = remote::OperationLog<Env>;
 using Shared = remote::ReplicaShared<Env>;
 using End = remote::ReplicaEnd<Env>;
 using remote::Combined;
-
-constexpr std::size_t in_lines(std::size_t bytes) noexcept {
-    return (bytes + line_pair_bytes - 1) / line_pair_bytes * line_pair_bytes;
-}
-
-/// In front of a log: which ranks have it open.
-struct LogHead {
-    std::size_t ranks;
-    static constexpr std::size_t bytes(std::size_t ranks) noexcept {
-        return in_lines(sizeof(LogHead) + ranks * sizeof(std::atomic<std::uint32_t>));
-    }
-    [[nodiscard]] std::atomic<std::uint32_t>& is_open(Rank rank) noexcept {
-        return reinterpret_cast<std::atomic<std::uint32_t>*>(this + 1)[rank];
-    }
-    [[nodiscard]] Log& log() noexcept {
-        return *std::launder(
-            reinterpret_cast<Log*>(reinterpret_cast<std::byte*>(this) + bytes(ranks)));
-    }
-};
+using remote::in_lines;
 
 /// In front of a replica; behind it the shared part, and then the two instances.
 struct alignas(line_pair_bytes) ReplicaHead {
@@ -71,8 +53,8 @@ struct alignas(line_pair_bytes) ReplicaHead {
     }
 };
 
-LogHead& head_of_log(const PartMemory& memory) noexcept {
-    return *std::launder(reinterpret_cast<LogHead*>(memory.data()));
+Log& log_in(const PartMemory& memory) noexcept {
+    return *std::launder(reinterpret_cast<Log*>(memory.data()));
 }
 ReplicaHead& head_of_replica(const PartMemory& memory) noexcept {
     return *std::launder(reinterpret_cast<ReplicaHead*>(memory.data()));
@@ -142,11 +124,8 @@ ReplicaPlaces::ReplicaPlaces(const std::vector<int>& group_of) : of_rank(group_o
 }
 
 ReplicaMemory::ReplicaMemory(const ReplicaPlaces& places, const ReplicaSizes& sizes)
-    : memory_(LogHead::bytes(places.of_rank.size()) +
-              Log::bytes(places.members.size(), capacity_of(sizes))) {
-    auto* const head = new (memory_.data()) LogHead{places.of_rank.size()};
-    new (memory_.data() + LogHead::bytes(head->ranks))
-        Log(places.members.size(), capacity_of(sizes));
+    : memory_(Log::bytes(places.members.size(), places.of_rank.size(), capacity_of(sizes))) {
+    new (memory_.data()) Log(places.members.size(), places.of_rank.size(), capacity_of(sizes));
 }
 
 ReplicaMemory::ReplicaMemory(std::size_t members, const ReplicaSizes& sizes,
@@ -189,13 +168,13 @@ struct ReplicaCore::State {
           const ReplicaType& of)
         : own_state(remote_state_here()), here(own_state.self), own(own_state.transport.rank()),
           places(with), log_memory(std::move(of_log)), replica_memory(std::move(of_replica)),
-          head(head_of_replica(replica_memory.part())), log_head(head_of_log(log_memory.part())),
+          head(head_of_replica(replica_memory.part())), log(log_in(log_memory.part())),
           object_bytes(of.bytes), is_plain(of.is_plain),
           replica(places.of_rank[static_cast<std::size_t>(own)]),
-          end(log_head.log(), head.shared(), replica,
+          end(log, head.shared(), replica,
               static_cast<std::size_t>(std::ranges::find(members(), own) - members().begin()), own),
           is_known_dead(places.of_rank.size()) {
-        log_head.is_open(own).store(1, std::memory_order_relaxed);
+        log.open(static_cast<std::size_t>(own));
     }
 
     [[nodiscard]] const std::vector<Rank>& members() const noexcept {
@@ -209,9 +188,11 @@ struct ReplicaCore::State {
     }
     /// Sometimes, while it is held up: the scheduler looks only in longer sleeps.
     void look_after_others() noexcept {
+        if (came_of_it == Combined::done) {
+            return;
+        }
         const std::int64_t now = now_ns();
-        if (came_of_it == Combined::done ||
-            now - looked_after_ns < remote::tuning::first_sleep_ns.value()) {
+        if (now - looked_after_ns < remote::tuning::first_sleep_ns.value()) {
             return;
         }
         looked_after_ns = now;
@@ -266,7 +247,7 @@ struct ReplicaCore::State {
         return std::ranges::none_of(places.members[of], [this](Rank rank) { return is_in(rank); });
     }
     [[nodiscard]] bool is_in(Rank rank) noexcept {
-        return log_head.is_open(rank).load(std::memory_order_relaxed) != 0 && !is_dead(rank);
+        return log.is_open(static_cast<std::size_t>(rank)) && !is_dead(rank);
     }
 
     RemoteState& own_state;
@@ -276,7 +257,7 @@ struct ReplicaCore::State {
     ReplicaMemory log_memory;
     ReplicaMemory replica_memory;
     ReplicaHead& head;
-    LogHead& log_head;
+    Log& log;
     std::size_t object_bytes;
     bool is_plain;
     std::size_t replica;
@@ -360,7 +341,7 @@ ReplicaCore::ReplicaCore(const ReplicaPlaces& places, ReplicaMemory log, Replica
     : state_(std::make_unique<State>(places, std::move(log), std::move(replica), type)) {}
 
 ReplicaCore::~ReplicaCore() {
-    state_->log_head.is_open(state_->own).store(0, std::memory_order_relaxed);
+    state_->log.close(static_cast<std::size_t>(state_->own));
 }
 
 const void* ReplicaCore::enter() {
@@ -444,12 +425,12 @@ bool ReplicaCore::is_full() const noexcept {
 
 std::vector<Rank> ReplicaCore::late() const {
     State& own = *state_;
-    Log& log = own.log_head.log();
-    const std::uint64_t end = own.end.end();
+    const remote::Position end =
+        own.log.end_of(own.end.end(), remote::EntryHead::with(own.head.shared().operation_bytes()));
     std::vector<Rank> late;
     for (std::size_t replica = 0; replica < own.places.members.size(); ++replica) {
-        if (replica == own.replica ||
-            log.progress(replica).load(std::memory_order_relaxed) == end) {
+        const remote::Position progress = own.log.progress(replica).load(std::memory_order_relaxed);
+        if (replica == own.replica || end <= progress + own.log.capacity()) {
             continue;
         }
         for (const Rank member : own.places.members[replica]) {
@@ -471,7 +452,7 @@ std::chrono::nanoseconds ReplicaCore::pause(int turns) noexcept {
 }
 
 std::uint64_t ReplicaCore::bytes_logged() const noexcept {
-    return end() - state_->log_head.log().begin();
+    return state_->end.end() - state_->log.begin();
 }
 
 MemoryUse ReplicaCore::memory() const noexcept {

@@ -28,6 +28,10 @@ constexpr Rank rank_of_thread(int thread) {
     return 100 + thread;
 }
 
+/// An operation: a digit, and bytes that make its entry in the log 24 long, so that something is
+/// left at the end of the ring.
+constexpr std::size_t operation_bytes = 16;
+
 enum class Bug : std::uint8_t { none, does_not_copy, reads_without_a_mark };
 
 /// Who may end, and whether it has.
@@ -77,10 +81,11 @@ struct Number {
     int first;                ///< Thread of the first member.
     std::uint64_t value[2]{}; ///< By instance.
     Flag middle;
+    Log* left_by = nullptr; ///< Its ranks may leave, one in each replica. Null: they do not.
 
     void apply(std::size_t instance, const std::byte* operation, std::size_t bytes,
                std::byte* outcome) {
-        require(bytes == sizeof(std::uint64_t), "the operation is whole");
+        require(bytes == operation_bytes, "the operation is whole");
         std::uint64_t digit = 0;
         std::memcpy(&digit, operation, sizeof digit);
         ExplorerEnv::note_write(&value[instance], sizeof value[instance]);
@@ -106,21 +111,24 @@ struct Number {
         return rank_of_thread(first + static_cast<int>(member));
     }
     [[nodiscard]] bool is_dead(Rank rank) const { return fate->is_dead(rank); }
-    [[nodiscard]] static bool is_abandoned(std::size_t /*replica*/) { return false; }
+    [[nodiscard]] bool is_abandoned(std::size_t replica) const {
+        return left_by != nullptr && !left_by->is_open(replica);
+    }
 };
 
-/// `Replicas` replicas, each with `Members` threads as members. The log has room for `Room` digits.
-template <std::size_t Replicas, std::size_t Members, std::size_t Room = 8, Bug bug = Bug::none>
+/// `Replicas` replicas, each with `Members` threads as members. An operation takes 24 bytes in the
+/// log.
+template <std::size_t Replicas, std::size_t Members, std::size_t log_bytes = 128,
+          Bug bug = Bug::none>
 struct Group {
-    static constexpr std::size_t operation_bytes = 8;
-    static constexpr std::size_t log_bytes = Room * 16;
-    alignas(128) std::byte log_memory[Log::bytes(Replicas, log_bytes)]{};
+    static constexpr std::size_t ranks = Replicas * Members;
+    alignas(128) std::byte log_memory[Log::bytes(Replicas, ranks, log_bytes)]{};
     alignas(128) std::byte memory[Replicas][Shared::bytes(Members, operation_bytes)]{};
-    Log& log = *new (log_memory) Log(Replicas, log_bytes);
+    Log& log = *new (log_memory) Log(Replicas, ranks, log_bytes);
     std::array<Shared*, Replicas> shared{};
     Fate fate;
     std::array<Number<bug>, Replicas> number{};
-    std::array<std::unique_ptr<End>, Replicas * Members> end;
+    std::array<std::unique_ptr<End>, ranks> end;
 
     explicit Group(int mortal = -1) {
         for (std::size_t r = 0; r < Replicas; ++r) {
@@ -129,6 +137,7 @@ struct Group {
             number[r].first = static_cast<int>(r * Members);
             for (std::size_t m = 0; m < Members; ++m) {
                 const std::size_t thread = r * Members + m;
+                log.open(thread);
                 end[thread] = std::make_unique<End>(log, *shared[r], r, m,
                                                     rank_of_thread(static_cast<int>(thread)));
             }
@@ -147,9 +156,9 @@ struct Group {
     }
     void ask(int thread, std::uint64_t digit) {
         End& own = *end[static_cast<std::size_t>(thread)];
-        ExplorerEnv::note_write(own.operation(), sizeof digit);
+        ExplorerEnv::note_write(own.operation(), operation_bytes);
         std::memcpy(own.operation(), &digit, sizeof digit);
-        own.ask(sizeof digit);
+        own.ask(operation_bytes);
     }
     /// Gives what the number is then.
     std::uint64_t update(int thread, std::uint64_t digit) {
@@ -200,13 +209,6 @@ struct Group {
         }
         return read(thread);
     }
-    /// Until this replica has all that is in the log.
-    void catch_up(int thread) {
-        const corymb::remote::Position to = log.tail.word.peek();
-        while (!end[static_cast<std::size_t>(thread)]->has(to)) {
-            static_cast<void>(combine(thread));
-        }
-    }
     void await_end() {
         static_cast<void>(fate.ended.await(std::memory_order_acquire,
                                            [](std::uint32_t value) { return value != 0; }));
@@ -229,7 +231,7 @@ bool is_one_of(std::uint64_t value, std::initializer_list<std::uint64_t> all) {
 
 /// One updates, the other member reads.
 template <Bug bug = Bug::none>
-struct OneReads : Group<1, 2, 8, bug> {
+struct OneReads : Group<1, 2, 128, bug> {
     static constexpr int threads = 2;
     void run(int thread) {
         if (thread == 0) {
@@ -275,9 +277,10 @@ struct TwoReplicas : Group<2, 1> {
     }
 };
 
-/// The log has room for two operations, and the other replica may be behind.
+/// The log has room for two operations, and skips what is left behind them. The other replica may
+/// be behind.
 template <int count>
-struct FullLog : Group<2, 1, 2> {
+struct FullLog : Group<2, 1, 64> {
     static constexpr int threads = 2;
     void run(int thread) {
         if (thread == 0) {
@@ -302,6 +305,31 @@ struct FullLog : Group<2, 1, 2> {
                 before = now;
             }
         }
+    }
+};
+
+/// The log has room for two operations, and the other replica applies what it finds and leaves.
+struct OtherReplicaLeaves : Group<2, 1, 64> {
+    static constexpr int threads = 2;
+    OtherReplicaLeaves() { number[0].left_by = &log; }
+    void run(int thread) {
+        if (thread == 1) {
+            static_cast<void>(combine(1));
+            log.close(1);
+            return;
+        }
+        for (std::uint64_t digit = 1; digit <= 3; ++digit) {
+            ask(0, digit);
+            while (!end[0]->is_done()) {
+                if (combine(0) == Combined::full) {
+                    const auto has_left = [](std::uint32_t is_open) {
+                        return is_open == 0;
+                    };
+                    static_cast<void>(log.flag(1).await(std::memory_order_relaxed, has_left));
+                }
+            }
+        }
+        require(read(0) == 123, "all of it");
     }
 };
 
@@ -336,9 +364,9 @@ struct ReaderEnds : Group<1, 2> {
 
 /// A member may end at any step of its update; another one of the same replica updates, too.
 template <Bug bug = Bug::none>
-struct CombinerEnds : Group<1, 2, 8, bug> {
+struct CombinerEnds : Group<1, 2, 128, bug> {
     static constexpr int threads = 2;
-    CombinerEnds() : Group<1, 2, 8, bug>(1) {}
+    CombinerEnds() : Group<1, 2, 128, bug>(1) {}
     void run(int thread) {
         if (thread == 1) {
             static_cast<void>(this->update(1, 1));
@@ -416,7 +444,7 @@ struct CombinerOfAnotherEnds : Group<2, 1> {
     }
 };
 
-/// Both members of a replica update, and the one that may end is another replica's, or one of them.
+/// All three members of a replica update, and one of them may end.
 template <int mortal>
 struct OneOfThreeEnds : Group<1, 3> {
     static constexpr int threads = 3;
@@ -441,6 +469,7 @@ int main(int argc, char** argv) {
             holds<BothUpdate>("replica: both members update"),
             holds<TwoReplicas>("replicas: a member of each updates"),
             holds<FullLog<3>>("replicas: 3 operations through a log of 2"),
+            holds<OtherReplicaLeaves>("replicas: 3 operations, the other replica leaves"),
             holds<LastOneEnds>("replica: the last one ends it"),
             holds<ReaderEnds>("replica: a reader ends"),
             holds<CombinerEnds<>>("replica: a member that updates ends"),
