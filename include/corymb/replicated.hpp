@@ -19,6 +19,7 @@
 #include <corymb/task_semaphore.hpp>
 #include <corymb/this_task.hpp>
 
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,8 @@ struct ReplicatedOptions {
 
 /// One object, with a copy (replica) for each group of ranks near each other. All ranks of a group
 /// of one node make it together. Reads are local; updates are operations, which all replicas apply
-/// in one order. Movable; for the thread of its rank. Ends before its rank leaves.
+/// in one order. Movable, but not while an update waits; for the thread of its rank. Ends before
+/// its rank leaves.
 ///
 /// Ranks in several processes: T is plain data (is_plain_data). Threads of one process: any T that
 /// can be copied.
@@ -76,9 +78,10 @@ public:
     }
 
     /// What f(object) gives; `f` is called at once, with the replica of this rank, as const.
-    /// Wait-free: it waits for no other rank. It may apply operations of others first. `f` neither
-    /// waits nor keeps a pointer into the object. Throws what `f` throws; Errc::mismatch and
-    /// Errc::io if the replica has missed an operation.
+    /// It waits for no other rank, but may take the lock of the group once for each rank that has
+    /// ended. It may apply operations of others first. `f` neither waits nor keeps a pointer into
+    /// the object. Throws what `f` throws; Errc::mismatch and Errc::io if the replica has missed an
+    /// operation.
     ///
     /// Sequentially consistent: it sees the first so many updates of the one order, among them all
     /// of this rank that have returned, and never fewer than an earlier read of this rank. What
@@ -94,7 +97,7 @@ public:
     template <class F>
     [[nodiscard]] auto read_latest(F f) const
         -> detail::NowOrLater<std::decay_t<std::invoke_result_t<F&, const T&>>> {
-        const std::uint64_t end = core_->end();
+        const std::uint64_t end = core_->latest();
         if (!core_->has(end)) {
             core_->combine();
         }
@@ -127,8 +130,9 @@ public:
         return update(detail::ReplicaMethod<Method>(), std::forward<Arguments>(arguments)...);
     }
 
-    /// Bytes that the operations of all ranks have taken in the log, with 16 to 23 each beside what
-    /// travels. Nothing else is sent between replicas.
+    /// Bytes that the operations of all ranks have taken in the log: 16 to 23 each beside what
+    /// travels, and what was left free where the log began anew. Replicas send each other nothing
+    /// else, unless the log is full: then they ask those behind to catch up.
     [[nodiscard]] std::uint64_t bytes_logged() const noexcept { return core_->bytes_logged(); }
     /// A replica counts on the first of its ranks, without what it points to: one instance as data
     /// if it is the first replica, all else as replicas.
@@ -270,8 +274,10 @@ private:
     }
     /// Until nothing that this rank has asked for is still to be done.
     Task<> settle() {
+        unsigned full = 0;
         for (int turns = 0; !core_->is_done(); ++turns) {
-            if (core_->is_full()) {
+            // Ever more rarely: those who are behind catch up when they have a turn.
+            if (core_->is_full() && std::has_single_bit(++full)) {
                 co_await rouse();
             }
             co_await pause(turns);

@@ -277,6 +277,7 @@ namespace {
 enum class Came : std::uint64_t { value, failure };
 constexpr std::size_t came_bytes = sizeof(Came);
 constexpr std::size_t result_bytes = remote::ReplicaSlot<Env>::outcome_bytes - came_bytes;
+static_assert(longest_replica_result <= result_bytes);
 
 void write_failure(std::byte* to, const std::exception_ptr& thrown) noexcept {
     try {
@@ -350,8 +351,13 @@ const void* ReplicaCore::enter() {
         if (own.end.is_behind()) {
             own.combine(channel::LookOnce());
         }
-        own.require_whole();
         own.instance = own.end.enter();
+        try {
+            own.require_whole(); // After `enter`: what is shown brings its fault along (P2).
+        } catch (...) {
+            own.end.leave();
+            throw;
+        }
     }
     ++own.depth;
     return own.head.instance(own.instance);
@@ -363,7 +369,8 @@ void ReplicaCore::leave() noexcept {
     }
 }
 
-std::uint64_t ReplicaCore::end() const noexcept {
+std::uint64_t ReplicaCore::latest() const {
+    state_->require_no_read();
     return state_->end.end();
 }
 
@@ -409,7 +416,6 @@ std::span<const std::byte> ReplicaCore::result() const {
 }
 
 void ReplicaCore::combine() {
-    state_->require_no_read();
     state_->combine(LookBriefly());
     state_->look_after_others();
 }

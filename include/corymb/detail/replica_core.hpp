@@ -26,6 +26,9 @@ struct ReplicaType {
     void (*destroy)(void* object) noexcept;
 };
 
+/// Bytes of plain data that an operation gives at most.
+inline constexpr std::size_t longest_replica_result = 200;
+
 /// An operation as a replica applies it. The reply of the request goes nowhere.
 struct ReplicaRequest : Incoming {
     void* object;
@@ -78,12 +81,13 @@ public:
     ~ReplicaCore();
 
     /// The object until `leave`, after an attempt to bring it up to date. May be nested. Throws
-    /// Errc::mismatch and std::bad_alloc as `require_whole`.
+    /// Errc::mismatch and Errc::io if the replica has missed an operation.
     [[nodiscard]] const void* enter();
     void leave() noexcept;
 
-    /// Where the log ends.
-    [[nodiscard]] std::uint64_t end() const noexcept;
+    /// Where the log ends, for a read that is to see all of it. Throws Errc::invalid_argument
+    /// within a read of this rank, which sees the object as it was when that began.
+    [[nodiscard]] std::uint64_t latest() const;
     /// Whether the next read sees all before that position.
     [[nodiscard]] bool has(std::uint64_t position) const noexcept;
 
@@ -98,13 +102,13 @@ public:
     [[nodiscard]] std::span<const std::byte> result() const;
 
     /// Applies what there is, for all ranks that share the replica. Waits for others a moment.
-    /// Throws Errc::invalid_argument within a read of this rank.
     void combine();
     /// As `combine`, in two turns, so that the log need not keep anything for this replica.
     void catch_up();
     /// In the last turn there was no room in the log.
     [[nodiscard]] bool is_full() const noexcept;
-    /// A rank of each replica that needs what the log has no room beside.
+    /// The ranks of other replicas for which the log keeps so much that the longest operation has
+    /// no room.
     [[nodiscard]] std::vector<Rank> late() const;
     /// How long to wait before the next turn, after so many; 0: give others their turn.
     [[nodiscard]] static std::chrono::nanoseconds pause(int turns) noexcept;

@@ -37,7 +37,6 @@ class ReplicaOperation {
 
 public:
     using Result = std::remove_cvref_t<Given>;
-    static constexpr std::size_t longest_result = 200;
     static_assert(std::is_void_v<Result> || std::is_trivially_copyable_v<Result>,
                   "what an operation gives is plain data: read anything else after it");
 
@@ -68,7 +67,7 @@ public:
         if constexpr (std::is_void_v<Result>) {
             run_with(run, kept);
         } else {
-            static_assert(moves_as_bytes<Result>() && sizeof(Result) <= longest_result,
+            static_assert(moves_as_bytes<Result>() && sizeof(Result) <= longest_replica_result,
                           "what an operation gives has at most 200 bytes: read more after it");
             const Result result = run_with(run, kept);
             if (!request.result.empty()) {

@@ -213,6 +213,7 @@ TEST(Replicated, RefusesWhatIsTooLongOrWithinARead) {
         co_await number.update(add_all, std::span(row).first(3));
         const long twice = number.read([&](long n) {
             EXPECT_THROW(static_cast<void>(number.update([](long& m) { ++m; })), Error);
+            EXPECT_THROW(static_cast<void>(number.read_latest([](long m) { return m; })), Error);
             return n + number.read([](long m) { return m; });
         });
         EXPECT_EQ(twice, 12);
