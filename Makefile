@@ -59,7 +59,7 @@ mpi-calls: ## Calls between two ranks beside calls made of messages of three MPI
 mpi-overlap: ## How much of a collective over nodes computing hides, with corymb and without, as root
 	@tools/mpi_pairs.sh overlap
 
-ablation: ## What each number of src/*/tuning.hpp is worth, simulated and here, in docs/ablation.md; 10 minutes
+ablation: ## What each number of src/*/tuning.hpp is worth, simulated and here, in docs/results/ablation.md; 10 minutes
 	@tools/ablation.sh
 
 papers: ## The papers' figures repeated, in docs/results/seeds; STUDIES="smelt" does some; 10 minutes

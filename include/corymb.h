@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C interface of corymb; docs/c.md is its manual. For C11, and for C++ callers.
+// The C interface of corymb; docs/reference/c.md is its manual. For C11, and for C++ callers.
 //
 // Every function that can fail returns a corymb_status; corymb_last_error() says what happened and
 // what to do. No exception leaves a function of this interface, and none may leave a callback: one

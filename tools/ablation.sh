@@ -11,4 +11,4 @@ step configure-ablation "configuring ablation" \
     cmake --preset release -B build/ablation -DCORYMB_ABLATION=ON -DCORYMB_EXAMPLES=OFF
 step build-ablation "building ablation" \
     cmake --build build/ablation --target corymb-choices corymb-bench
-exec "$(system_python)" "$root/tools/ablation.py" --output "$root/docs/ablation.md" "$@"
+exec "$(system_python)" "$root/tools/ablation.py" --output "$root/docs/results/ablation.md" "$@"

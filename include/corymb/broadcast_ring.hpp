@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A broadcast ring: one publisher, many readers, in threads or in processes. Readers join and leave
-// while it runs. docs/messages.md states the guarantees.
+// while it runs. docs/reference/messages.md states the guarantees.
 #pragma once
 
 #include <corymb/error.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams whose ranks are on several nodes: within a node they share memory, between nodes a carrier
-// transports their messages. docs/cluster.md, "Running plans".
+// transports their messages. docs/explain/nodes.md, "Running plans".
 #pragma once
 
 #include <corymb/cluster.hpp>
@@ -128,8 +128,8 @@ struct ClusterOptions {
     /// `networks`.
     PlanSource plans;
     /// The best few plans of a blocking operation that is called again and again are timed beside
-    /// each other, on data of the team's own; the fastest is kept (docs/cluster.md, "Rehearsals").
-    /// Equal on all ranks.
+    /// each other, on data of the team's own; the fastest is kept (docs/explain/nodes.md,
+    /// "Rehearsals"). Equal on all ranks.
     bool rehearse = true;
 };
 

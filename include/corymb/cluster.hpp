@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Several machines and the network between them as data; docs/cluster.md has the file format.
+// Several machines and the network between them as data; docs/explain/nodes.md has the file format.
 #pragma once
 
 #include <corymb/export.hpp>

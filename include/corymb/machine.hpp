@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine model as data: the cores of one machine and the cost of a message between each two of
-// them. Read docs/model.md for the file format.
+// them. Read docs/explain/model.md for the file format.
 #pragma once
 
 #include <corymb/export.hpp>
@@ -76,10 +76,10 @@ enum class SharedUse : std::uint8_t {
 /// Where a number of a model comes from.
 enum class DataOrigin : std::uint8_t { measured, imported, assumed };
 
-/// What ranks share: a memory controller, a cache, a buffer, a link or a word; docs/model.md, "What
-/// ranks share". Value[i] belongs to count[i] ranks at once. Of copies it is the 10^9 bytes per
-/// second of all of them together, of words the time until all ranks have changed one, in the
-/// model's unit. Between points it is a line. Behind the last point a rate stays, a time grows on.
+/// What ranks share: a memory controller, a cache, a buffer, a link or a word
+/// (docs/explain/model.md). Value[i] belongs to count[i] ranks at once. Of copies it is the 10^9
+/// bytes per second of all of them together, of words the time until all ranks have changed one, in
+/// the model's unit. Between points it is a line. Behind the last point a rate stays, a time grows.
 struct SharedResource {
     SharedUse use = SharedUse::copies_from;
     Scope scope = Scope::numa;
@@ -228,11 +228,11 @@ public:
 /// - names out of "package", "numa", "die", "l3", "l2" and "core", from coarse to fine, with commas
 ///   between them; what is not named is left out;
 /// - "none": all PUs are one group;
-/// - a file "corymb-levels/1" (docs/model.md): a name with a slash in it or ending in ".json".
-/// Throws Errc::unknown_name (no such level; says which there are), Errc::invalid_argument (empty,
-/// a level twice or that the topology does not know, one that does not lie within the one before, a
-/// CPU that no group or that two groups have), Errc::io with the path. The machine stays as it was
-/// then. O(levels * size log size).
+/// - a file "corymb-levels/1" (docs/explain/model.md): a name with a slash in it or ending in
+/// ".json". Throws Errc::unknown_name (no such level; says which there are), Errc::invalid_argument
+/// (empty, a level twice or that the topology does not know, one that does not lie within the one
+/// before, a CPU that no group or that two groups have), Errc::io with the path. The machine stays
+/// as it was then. O(levels * size log size).
 CORYMB_EXPORT void set_levels(Machine& machine, std::string_view levels);
 
 /// JSON form ("corymb-machine/1"); numbers keep enough digits to round-trip.

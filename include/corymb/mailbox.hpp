@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: small unrequested messages, from any thread of a group to any other. docs/messages.md
-// states the guarantees and which protocol is for which group.
+// Mailboxes: small unrequested messages, from any thread of a group to any other.
+// docs/reference/messages.md states the guarantees and which protocol is for which group.
 #pragma once
 
 #include <corymb/error.hpp>

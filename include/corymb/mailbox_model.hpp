@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs of messages between mailboxes on a machine model, and the best protocol there.
-// docs/messages.md has the rules and the accuracy of the predictions.
+// docs/reference/messages.md has the rules and the accuracy of the predictions.
 #pragma once
 
 #include <corymb/export.hpp>

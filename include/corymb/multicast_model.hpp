@@ -36,10 +36,10 @@ struct MulticastTimes {
 /// decided by the code that decides it in a group.
 ///
 /// Rules: telling a member keeps the teller busy for the model's send cost, as the k-th of a row
-/// (docs/model.md); it reaches the member then, which is busy for its receive cost, tells its part,
-/// runs, and answers. A subtraction from a counter takes the line from who had it last, for its
-/// receive cost, one after the other; an answer as a message costs a send and a receive. At last
-/// the initiator takes the line, or the message. Members that have nothing to do poll.
+/// (docs/explain/model.md); it reaches the member then, which is busy for its receive cost, tells
+/// its part, runs, and answers. A subtraction from a counter takes the line from who had it last,
+/// for its receive cost, one after the other; an answer as a message costs a send and a receive. At
+/// last the initiator takes the line, or the message. Members that have nothing to do poll.
 /// A counter of a gather tree was last in the hands of another that answers there.
 /// MulticastTopology::best is simulated as `split`, MulticastAcknowledgement::best as `counters`,
 /// `gather` without a plan up the tree of `plan_gather`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What interrupts ranks: other processes, interrupts, the hypervisor; docs/noise.md.
+// What interrupts ranks: other processes, interrupts, the hypervisor; docs/explain/noise.md.
 #pragma once
 
 #include <corymb/export.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduction operators and their type-erased form. docs/operators.md has the table of operators and
-// types, and the rules for NaN, overflow and half precision.
+// Reduction operators and their type-erased form. docs/reference/operators.md has the table of
+// operators and types, and the rules for NaN, overflow and half precision.
 #pragma once
 
 #include <corymb/export.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Divides a graph into parts of about equal weight such that few edges lie between parts.
-// docs/partition.md says how.
+// docs/reference/partition.md says how.
 #pragma once
 
 #include <corymb/export.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Phases of computing and an operation, on many ranks that are interrupted; docs/noise.md.
+// Phases of computing and an operation, on many ranks that are interrupted; docs/explain/noise.md.
 #pragma once
 
 #include <corymb/cluster.hpp>

@@ -107,7 +107,7 @@ consteval bool moves_as_bytes() {
                   "this type points to its data (a pointer, iterator, view or reference, or "
                   "something that holds one), so the pointer would move and not the data. Pass the "
                   "elements themselves as a buffer: a std::span, an array or a std::vector. "
-                  "docs/collectives.md, \"What moves\"");
+                  "docs/reference/collectives.md, \"What moves\"");
     return true;
 }
 

@@ -212,8 +212,8 @@ CORYMB_EXPORT std::string_view to_string(Mechanism via) noexcept;
 CORYMB_EXPORT std::string_view to_string(Buffer buffer) noexcept;
 CORYMB_EXPORT Collective collective_from_string(std::string_view name);
 
-/// The JSON form ("corymb-plan/1", docs/plan.md). Throws Errc::invalid_plan naming the field, rank
-/// and step on malformed text; does not prove the plan, see `check_plan`.
+/// The JSON form ("corymb-plan/1", docs/reference/plan.md). Throws Errc::invalid_plan naming the
+/// field, rank and step on malformed text; does not prove the plan, see `check_plan`.
 CORYMB_EXPORT std::string to_json(const Plan& plan);
 CORYMB_EXPORT Plan plan_from_json(std::string_view text);
 

@@ -19,14 +19,14 @@ struct PlanNeed {
     std::uint64_t bytes = 8;
     bool ordered = false; ///< Combine in rank order (non-commutative operators).
     /// The parts differ in length: `keeps_parts` must accept the plan. Over several nodes each
-    /// place of scratch must hold one part throughout (docs/cluster.md).
+    /// place of scratch must hold one part throughout (docs/explain/nodes.md).
     bool keeps_parts = false;
     /// Combine in an order that depends on nothing but the ranks' numbers and how many there are:
     /// one order for any root, placement, payload and model. No effect where nothing is combined. A
     /// reduce_scatter that keeps parts has an order of its own for each part.
     bool reproducible = false;
     /// Over several nodes, asked by a team: 0: the best plan; k: the k-th plan that may be better
-    /// in truth, to be timed beside it (docs/cluster.md, "Rehearsals"). A source without
+    /// in truth, to be timed beside it (docs/explain/nodes.md, "Rehearsals"). A source without
     /// alternatives returns a plan of no ranks, or the plan for 0. `make_plan` has none.
     int alternative = 0;
     /// For a barrier: ranks that take turns on CPUs have waited for data of this root before it,

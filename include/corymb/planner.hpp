@@ -37,7 +37,7 @@ struct PlanRequest : PlanNeed {
     /// room for its messages.
     std::uint64_t example_bytes = 0;
     /// "best", a name out of `algorithm_names` or a candidate such as "annealed/pull-8". For a
-    /// cluster "best" or a scheme such as "lanes/4/ring/shared/early" (docs/cluster.md).
+    /// cluster "best" or a scheme such as "lanes/4/ring/shared/early" (docs/explain/nodes.md).
     std::string algorithm = "best";
     /// Simulate every candidate, also the families that are only compared with. On a cluster:
     /// every scheme with every number of leaders, instead of searching among them.
@@ -68,7 +68,7 @@ struct PlanRequest : PlanNeed {
 
 /// A number that no model gives. Its rule excluded or changed something when a plan was looked for.
 struct DecidingNumber {
-    std::string name; ///< As in docs/ablation.md, which says what it is worth.
+    std::string name; ///< As in docs/results/ablation.md, which says what it is worth.
     double value = 0; ///< In the unit that the name says; else a count or a factor.
     /// How it was found: "reasoned", "simulated on the gallery" or "measured".
     std::string origin;
@@ -144,8 +144,8 @@ CORYMB_EXPORT std::vector<std::string> algorithm_names(Collective op);
 CORYMB_EXPORT std::vector<std::string> scheme_names(const Cluster& cluster,
                                                     const PlanRequest& request);
 
-/// The number of leaders a node that the closed form of docs/cluster.md recommends for an exchange
-/// by lanes, `ring` or recursive doubling, among nodes of `ranks` ranks: 1 to `ranks`.
+/// The number of leaders a node that the closed form of docs/explain/nodes.md recommends for an
+/// exchange by lanes, `ring` or recursive doubling, among nodes of `ranks` ranks: 1 to `ranks`.
 CORYMB_EXPORT int leaders_by_formula(const Network& network, int nodes, int ranks,
                                      std::uint64_t bytes, bool ring);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls between the ranks of a group, and objects on other ranks. docs/remote.md says how they are
-// used. After TACO (Nolte, Ishikawa, Sato, 2001).
+// Calls between the ranks of a group, and objects on other ranks. docs/reference/remote.md says how
+// they are used. After TACO (Nolte, Ishikawa, Sato, 2001).
 #pragma once
 
 #include <corymb/detail/remote_call.hpp>
@@ -45,9 +45,9 @@ struct RemoteOptions {
     /// MailboxOptions. Implies `between_processes`. Empty: no name.
     std::string_view name{};
     /// When the task of `run` has waited for so long, the rank looks whether it is in a deadlock,
-    /// and `run` throws Errc::deadlock if so; see docs/remote.md. 0: never. Ranks that have opened
-    /// the group have the default. Long against a pause that people take for one, short against
-    /// their patience: ten seconds.
+    /// and `run` throws Errc::deadlock if so; see docs/reference/remote.md. 0: never. Ranks that
+    /// have opened the group have the default. Long against a pause that people take for one, short
+    /// against their patience: ten seconds.
     std::chrono::nanoseconds deadlock_after = std::chrono::seconds(10);
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls by name: bytes go to a rank, and bytes come back. They work between different programs and
-// languages. docs/remote.md says how they are used.
+// languages. docs/reference/remote.md says how they are used.
 #pragma once
 
 #include <corymb/detail/remote_call.hpp>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that call each other, on several nodes. docs/remote.md, "Several nodes".
+// Ranks that call each other, on several nodes. docs/reference/remote.md, "Several nodes".
 #pragma once
 
 #include <corymb/carrier.hpp>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// An object that each group of ranks near each other has a copy of. docs/shared.md says what
-// readers may see. After Calciu, Sen, Balakrishnan, Aguilera: Black-box Concurrent Data Structures
-// for NUMA Architectures (ASPLOS 2017).
+// An object that each group of ranks near each other has a copy of. docs/reference/shared.md says
+// what readers may see. After Calciu, Sen, Balakrishnan, Aguilera: Black-box Concurrent Data
+// Structures for NUMA Architectures (ASPLOS 2017).
 #pragma once
 
 #include <corymb/detail/now_or_later.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An array whose elements are spread over the ranks of a group. docs/shared.md says what readers
-// may see.
+// An array whose elements are spread over the ranks of a group. docs/reference/shared.md says what
+// readers may see.
 #pragma once
 
 #include <corymb/array_mapping.hpp>

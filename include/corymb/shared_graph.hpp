@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A graph that lies in parts on the ranks of a team. docs/partition.md says what can be done with
-// it.
+// A graph that lies in parts on the ranks of a team. docs/reference/partition.md says what can be
+// done with it.
 #pragma once
 
 #include <corymb/detail/weight_list.hpp>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps and sets whose entries are spread over the ranks of a group. docs/shared.md says what
-// readers may see.
+// Maps and sets whose entries are spread over the ranks of a group. docs/reference/shared.md says
+// what readers may see.
 #pragma once
 
 #include <corymb/detail/map_shard.hpp>

@@ -33,11 +33,11 @@ struct Timeline {
 /// Replays `plan`, whose rank r runs on PU index placement[r] of `machine`, for a payload of
 /// `bytes`.
 ///
-/// The cost rules (docs/model.md, "What the simulator charges"): a message of at most one line
-/// costs the sender send(p, q), is available at the end of that, and costs the receiver receive(p,
-/// q) from the later of its own clock and availability. Larger payloads add their copying time at
-/// the memory level's bandwidth; a publication costs one send and reaches k readers by the model's
-/// shared_line curve. All ranks start at 0. O(total steps) time and memory.
+/// The cost rules (docs/explain/model.md, "What the simulator charges"): a message of at most one
+/// line costs the sender send(p, q), is available at the end of that, and costs the receiver
+/// receive(p, q) from the later of its own clock and availability. Larger payloads add their
+/// copying time at the memory level's bandwidth; a publication costs one send and reaches k readers
+/// by the model's shared_line curve. All ranks start at 0. O(total steps) time and memory.
 ///
 /// An interruption of `noise` delays the step of its rank that it hits: what the rank was doing
 /// takes that much longer, and a rank that is to go on after a wait goes on behind it. The times
@@ -48,12 +48,12 @@ CORYMB_EXPORT Timeline simulate(const Plan& plan, const Machine& machine,
                                 bool with_activities = false, const Noise& noise = {});
 
 /// Replays a plan on several nodes: ranks are where `cluster` puts them, times are in ns. Steps
-/// between nodes are messages of the network (docs/cluster.md, "What the network charges"); steps
-/// within a node are charged as on one machine. Messages share a node's link in the order in which
-/// they come to it. O(steps x log ranks). Throws Errc::invalid_argument when the plan has another
-/// number of ranks than the cluster or is for a smaller payload, Errc::invalid_plan for a deadlock
-/// or a step that reaches another node other than via the network. Noise interrupts ranks, not the
-/// network.
+/// between nodes are messages of the network (docs/explain/nodes.md, "What the network charges");
+/// steps within a node are charged as on one machine. Messages share a node's link in the order in
+/// which they come to it. O(steps x log ranks). Throws Errc::invalid_argument when the plan has
+/// another number of ranks than the cluster or is for a smaller payload, Errc::invalid_plan for a
+/// deadlock or a step that reaches another node other than via the network. Noise interrupts ranks,
+/// not the network.
 CORYMB_EXPORT Timeline simulate(const Plan& plan, const Cluster& cluster, std::uint64_t bytes = 8,
                                 bool with_activities = false, const Noise& noise = {});
 

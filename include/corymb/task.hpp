@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks: coroutines of one rank that take turns on its thread. Scheduler runs them. docs/tasks.md
-// says how they are used.
+// Tasks: coroutines of one rank that take turns on its thread. Scheduler runs them.
+// docs/reference/tasks.md says how they are used.
 #pragma once
 
 #include <corymb/detail/strand.hpp>

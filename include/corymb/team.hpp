@@ -106,10 +106,10 @@ struct CallLimits {
 ///
 /// Each operation has three forms. `reduce` blocks until this rank's part is done. `ireduce`
 /// returns a request at once. `reduce_init` returns a request on these buffers that can be started
-/// many times. docs/requests.md has the rules of requests. All ranks call the same operations in
-/// the same order with the same root, count and type. Blocking ones are in an order of their own,
-/// and may come in between the others anywhere. Persistent requests are made in the same order
-/// everywhere, and started in any.
+/// many times. docs/reference/requests.md has the rules of requests. All ranks call the same
+/// operations in the same order with the same root, count and type. Blocking ones are in an order
+/// of their own, and may come in between the others anywhere. Persistent requests are made in the
+/// same order everywhere, and started in any.
 ///
 /// Operations throw `Error`: invalid_argument before anything is sent; timeout or team_broken when
 /// a peer fails to arrive. Afterwards the team is broken for all ranks, and a new one must be made.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who waits for whom among the tasks of a group whose ranks call each other, and deadlocks among
-// them. docs/remote.md, "Who waits for whom".
+// them. docs/reference/remote.md, "Who waits for whom".
 #pragma once
 
 #include <corymb/export.hpp>
@@ -98,8 +98,8 @@ struct Deadlock {
 
 /// A deadlock, if there is one, in two looks of which the first has ended on all ranks before the
 /// second has begun on any. Only waits that are in both count, and only tasks that nothing can wake
-/// but each other: see docs/remote.md. Never finds one that is none. Takes time in proportion to
-/// the tasks and what they wait for.
+/// but each other: see docs/reference/remote.md. Never finds one that is none. Takes time in
+/// proportion to the tasks and what they wait for.
 [[nodiscard]] CORYMB_EXPORT std::optional<Deadlock>
 deadlock_in(const std::vector<RankWaits>& before, const std::vector<RankWaits>& after);
 

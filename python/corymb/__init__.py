@@ -8,7 +8,7 @@
     >>> corymb.simulate(choice.plan, machine).makespan <= choice.predicted + 1e-6
     True
 
-See docs/python.md. The command `corymb` is the same functions for people.
+See docs/reference/python.md. The command `corymb` is the same functions for people.
 """
 
 from importlib import import_module

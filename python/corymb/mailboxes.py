@@ -36,7 +36,7 @@ What a protocol costs on a machine that is not here:
 True
 
 Among processes: `between_processes=True`, and `open` in a child of what `make_descriptor` gives.
-docs/messages.md has the promises.
+docs/reference/messages.md has the promises.
 """
 
 from corymb._core import (

@@ -32,8 +32,8 @@ corymb.errors.Error: ...rank 1 has not polled for ...
 0
 
 Among processes: `between_processes=True`, in a child `MulticastGroup.open` of what
-`make_descriptor` gives, and messages to handlers by number in place of functions. docs/multicast.md
-has the promises.
+`make_descriptor` gives, and messages to handlers by number in place of functions.
+docs/reference/multicast.md has the promises.
 """
 
 from corymb._core import (

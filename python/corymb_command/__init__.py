@@ -9,7 +9,7 @@ import signal
 
 
 def main() -> None:
-    """Never returns; see docs/command.md for the statuses."""
+    """Never returns; see docs/reference/command.md for the statuses."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from corymb.command import main as command
 

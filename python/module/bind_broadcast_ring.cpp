@@ -188,7 +188,7 @@ void bind_broadcast_ring(nb::module_& module) {
     bind_ends(module);
     nb::class_<BroadcastRing>(module, "BroadcastRing",
                               "One publishes, many read, in threads or in processes; "
-                              "docs/messages.md says what is promised.")
+                              "docs/reference/messages.md says what is promised.")
         .def(
             "__init__",
             [](BroadcastRing* self, std::size_t message_bytes, std::size_t slots, int readers,

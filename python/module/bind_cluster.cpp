@@ -57,7 +57,7 @@ nb::tuple classes_from(const std::string& text, int nodes) {
 
 void bind_model(nb::module_& module) {
     const nb::call_guard<nb::gil_scoped_release> unlocked;
-    nb::class_<Cluster>(module, "Cluster", "Nodes and the network between them; docs/cluster.md.")
+    nb::class_<Cluster>(module, "Cluster", "Nodes and their network; docs/explain/nodes.md.")
         .def_static("from_json", &cluster_from_json, nb::arg("text"), unlocked,
                     "Raises corymb.Error that names the wrong field.")
         .def_static("load", &load_cluster, nb::arg("file"), unlocked)

@@ -101,7 +101,7 @@ void bind_parts(nb::module_& module) {
         .def_ro("write_gbs", &MemoryLevel::write_gbs)
         .def_ro("copy_gbs", &MemoryLevel::copy_gbs);
     nb::class_<SharedResource>(module, "SharedResource",
-                               "What ranks share; docs/model.md, \"What ranks share\".")
+                               "What ranks share; docs/explain/model.md, \"What ranks share\".")
         .def_prop_ro(
             "use", [](const SharedResource& self) { return name_of(shared_uses, self.use); },
             "'copies-from', 'copies-between' or 'word'.")
@@ -232,7 +232,7 @@ void bind_forms(nb::class_<Machine>& machine) {
             "to_json", [](const Machine& self) { return to_json(self); }, unlocked)
         .def_prop_ro(
             "has_access_model", [](const Machine& self) { return self.access.present(); },
-            "The machine has no coherent caches; docs/messages.md.")
+            "The machine has no coherent caches; docs/reference/messages.md.")
         .def(
             "with_levels",
             [](const Machine& self, std::string_view levels) {
@@ -243,7 +243,7 @@ void bind_forms(nb::class_<Machine>& machine) {
             nb::arg("levels"), unlocked,
             "The machine with these levels for plans by levels to follow: names out of package, "
             "numa, die, l3, l2 and core, from coarse to fine, as in 'numa,l3'; 'none'; or a file "
-            "'corymb-levels/1' whose name has a slash or ends in .json (docs/model.md).")
+            "'corymb-levels/1' whose name has a slash or ends in .json (docs/explain/model.md).")
         .def("sha256", &machine_sha256, unlocked, "Identifies the model in plans.")
         .def("check", &Machine::check, unlocked, "Verifies every invariant.")
         .def_static("gallery", &gallery_machine, nb::arg("name"), unlocked,

@@ -107,7 +107,7 @@ void bind_group(nb::module_& module) {
     nb::class_<MailboxGroup>(
         module, "MailboxGroup",
         "The mailboxes of `size` threads, of one process or of several: make it once, then each "
-        "thread joins with its rank. docs/messages.md says what is promised.")
+        "thread joins with its rank. docs/reference/messages.md says what is promised.")
         .def(
             "__init__",
             [](MailboxGroup* self, int size, const std::string& protocol, std::size_t message_bytes,

@@ -343,7 +343,7 @@ void bind_multicast(nb::module_& module) {
     bind_token(module);
     nb::class_<Group>(module, "MulticastGroup",
                       "Acknowledged multicast: something runs on every member, and its initiator "
-                      "knows when all have done it. docs/multicast.md says what is promised.")
+                      "knows when all have done it. docs/reference/multicast.md has the promises.")
         .def(
             "__init__",
             [](Group* self, int size, const std::string& topology, const std::optional<Plan>& plan,

@@ -57,7 +57,7 @@ std::vector<int> seats_of(const Plan& plan, const std::optional<std::vector<int>
 void bind_trace_of_noise(nb::module_& module) {
     const nb::call_guard<nb::gil_scoped_release> unlocked;
     nb::class_<NoiseTrace>(module, "NoiseTrace",
-                           "Interruptions as they were recorded; docs/noise.md.")
+                           "Interruptions as they were recorded; docs/explain/noise.md.")
         .def_static("from_json", &noise_trace_from_json, nb::arg("text"), unlocked,
                     "Raises corymb.Error that names the wrong field.")
         .def_static("load", &load_noise_trace, nb::arg("file"), unlocked)
@@ -117,7 +117,7 @@ void bind_trace_of_noise(nb::module_& module) {
 }
 
 void bind_noise_itself(nb::module_& module) {
-    nb::class_<Noise>(module, "Noise", "What interrupts the ranks of a simulation; docs/noise.md.")
+    nb::class_<Noise>(module, "Noise", "What interrupts simulated ranks; docs/explain/noise.md.")
         .def_static(
             "periodic",
             [](double period_ns, double length_ns, std::vector<double> phases_ns, bool aligned,
@@ -153,7 +153,7 @@ void bind_noise_itself(nb::module_& module) {
 void bind_phases(nb::module_& module) {
     nb::class_<Phases>(module, "Phases",
                        "A plan on a cluster, for phases of computing and the operation; "
-                       "docs/noise.md.")
+                       "docs/explain/noise.md.")
         .def(nb::init<const Plan&, const Cluster&, std::uint64_t>(), nb::arg("plan"),
              nb::arg("cluster"), nb::arg("bytes") = std::uint64_t{8},
              nb::call_guard<nb::gil_scoped_release>())

@@ -147,7 +147,7 @@ void bind_choice(nb::module_& module) {
             },
             nb::sig("def decided(self) -> list[tuple[str, float, str]]"),
             "(name, value, origin) of each number that excluded or changed something and that no "
-            "model gives. docs/ablation.md says what each is worth.")
+            "model gives. docs/results/ablation.md says what each is worth.")
         .def_prop_ro("noise_cost", &noise_cost_of,
                      nb::sig("def noise_cost(self) -> dict[str, dict[str, typing.Any]] | None"),
                      "Under noise: algorithm, quiet (time without noise), median and p99 of the "

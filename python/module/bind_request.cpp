@@ -169,7 +169,7 @@ void bind_request(nb::module_& module) {
     nb::class_<PythonRequest>(
         module, "Request",
         "An operation under way, or a persistent one. The buffers belong to it until it is "
-        "complete. See docs/requests.md.")
+        "complete. See docs/reference/requests.md.")
         .def("Test", &PythonRequest::test,
              "Whether the operation is done, which completes it. Goes on with all operations of "
              "the team; bounded, whatever other ranks do.")

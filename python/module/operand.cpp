@@ -215,7 +215,7 @@ void bind_types(nb::module_& module) {
     const nb::object only = nb::cast(InPlace{});
     module.attr("IN_PLACE") = only;
     the_place() = only;
-    nb::enum_<ElementType> types(module, "Datatype", "Element types; see docs/operators.md.");
+    nb::enum_<ElementType> types(module, "Datatype", "Element types; docs/reference/operators.md.");
     for (std::size_t i = 0; i < element_type_count; ++i) {
         const auto type = static_cast<ElementType>(i);
         types.value(to_string(type), type);

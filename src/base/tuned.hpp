@@ -21,7 +21,7 @@ namespace corymb {
 /// How the value of a number was found.
 enum class Origin : std::uint8_t {
     reasoned,  ///< By the reasoning beside the number.
-    simulated, ///< By simulation on machines of the gallery (docs/ablation.md).
+    simulated, ///< By simulation on machines of the gallery (docs/results/ablation.md).
     measured,  ///< On the machine that the text beside the number names.
 };
 [[nodiscard]] std::string_view to_string(Origin origin) noexcept;

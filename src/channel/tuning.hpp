@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The numbers of waits, each beside the value that switches its rule off. docs/ablation.md has what
-// each is worth. Times are in ns.
+// The numbers of waits, each beside the value that switches its rule off. docs/results/ablation.md
+// has what each is worth. Times are in ns.
 #pragma once
 
 #include "base/tuned.hpp"

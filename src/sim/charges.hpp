@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's charges for events between and within ranks; docs/model.md, "What the simulator
-// charges", describes them in words.
+// The model's charges for events between and within ranks; docs/explain/model.md, "What the
+// simulator charges", describes them in words.
 #pragma once
 
 #include "sim/transfer.hpp"

@@ -17,8 +17,8 @@ using State = Operation::State;
 
 namespace {
 
-/// Whether an operation needs a long channel, or may: docs/requests.md promises these limits. In a
-/// reduce_scatter a rank soon needs again the room that it has written in: parts of 64 KiB take
+/// Whether an operation needs a long channel, or may: docs/reference/requests.md promises these
+/// limits. A rank of a reduce_scatter soon needs again the room it has written: 64 KiB parts take
 /// 0.56 to 0.79 times as long through long channels, other operations 0.93 to 1.25 times. In a
 /// vector operation not every rank knows the lengths of parts.
 bool is_long(const team::PlanKey& key, int ranks) noexcept {

@@ -78,7 +78,7 @@ public:
         if (!scheme) {
             throw Error(Errc::unknown_name,
                         "no scheme is called \"" + request_.algorithm.substr(0, 60) +
-                            "\"; one is lanes/4/ring/shared/early, others are in docs/cluster.md");
+                            "\"; one is lanes/4/ring/shared/early; see docs/explain/nodes.md");
         }
         search.try_one({.scheme = *scheme});
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The numbers of the planner's rules, each beside the value that switches its rule off.
-// docs/ablation.md has what each is worth.
+// docs/results/ablation.md has what each is worth.
 #pragma once
 
 #include "base/tuned.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The explorer's memory model, outcome by outcome. "no" rows say that it is strong enough to pass
-// correct code; "yes" rows that it is weak enough to reject wrong code. docs/verification.md has
-// the same table.
+// correct code; "yes" rows that it is weak enough to reject wrong code.
+// docs/explain/verification.md has the same table.
 #include "explorer/env.hpp"
 
 #include <gtest/gtest.h>

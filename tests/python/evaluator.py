@@ -2,12 +2,12 @@
 """An evaluator of exported plans that shares nothing with corymb: it reads the CSV of a machine and
 the steps of `corymb plan --json`, and computes when each rank is done.
 
-The rules are those of docs/model.md for small payloads on imported machines: a sender is busy for
-send(p, q) and the message is there when it ends; the receiver is busy for receive(p, q) from the
-later of its own time and that one. A publication is one store, as dear as the dearest send to one
-of its readers. They get it one after the other, nearest first: each waits for the sends that those
-before it would have cost, and is then busy as with a message. What a rank reads of its own is
-there.
+The rules are those of docs/explain/model.md for small payloads on imported machines: a sender is
+busy for send(p, q) and the message is there when it ends; the receiver is busy for receive(p, q)
+from the later of its own time and that one. A publication is one store, as dear as the dearest
+send to one of its readers. They get it one after the other, nearest first: each waits for the
+sends that those before it would have cost, and is then busy as with a message. What a rank reads of
+its own is there.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree import Finding, Source, Tree
 
-ORDER_PAGE = "docs/memory-order.md"
+ORDER_PAGE = "docs/explain/memory-order.md"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _arguments(code: str, start: int) -> str:
 
 
 def check_strongest_orders(tree: Tree) -> Iterator[Finding]:
-    """seq_cst and fences only where docs/memory-order.md lists the file and says why."""
+    """seq_cst and fences only where docs/explain/memory-order.md lists the file and says why."""
     page = tree.sources.get(ORDER_PAGE)
     listed = set(re.findall(r"`([\w/]+\.[hc]pp)`", page.text)) if page else set()
     for source in tree.cpp("src", "include"):

@@ -8,7 +8,7 @@ comment `// P1 release` or `// P1 acquire` stands on the line of each access tha
 on the line before it. `A1` names a chain of read-modify-writes, each of which is both ends. A pair
 of an asymmetric fence is `F1`; both its fences carry `// F1`.
 
-Files that only wrap an order for others ("Primitives" in docs/memory-order.md) are left out.
+Files that only wrap an order for others ("Primitives" in PAGE) are left out.
 """
 
 import re
@@ -17,7 +17,7 @@ from pathlib import PurePosixPath
 
 from tree import Finding, Source, Tree
 
-PAGE = "docs/memory-order.md"
+PAGE = "docs/explain/memory-order.md"
 PARTS = ("purpose", "roles", "layout", "protocol", "order", "progress", "checked by")
 ORDER = re.compile(r"\bmemory_order(?:_|::)(relaxed|consume|acquire|release|acq_rel|seq_cst)\b")
 FENCE = re.compile(r"\b(light|heavy|full)_fence\s*\(")
@@ -34,7 +34,7 @@ ENDS = {
 
 
 def primitives(tree: Tree) -> set[str]:
-    """The files that docs/memory-order.md lists below its heading "Primitives"."""
+    """The files that docs/explain/memory-order.md lists below its heading "Primitives"."""
     page = tree.sources.get(PAGE)
     section = re.search(r"^## Primitives$(.*?)(?=^## |\Z)", page.text if page else "", re.M | re.S)
     return set(re.findall(r"`([\w/]+\.[hc]pp)`", section[1])) if section else set()

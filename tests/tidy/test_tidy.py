@@ -311,9 +311,12 @@ class Banned(RuleTest):
     def test_strongest_orders(self):
         for word in ("std::memory_order_seq_cst", "memory_order::seq_cst", "atomic_thread_fence"):
             with self.subTest(word):
-                files = {"src/a.hpp": f"f({word});\n", "docs/memory-order.md": "`src/b.hpp`\n"}
+                files = {
+                    "src/a.hpp": f"f({word});\n",
+                    "docs/explain/memory-order.md": "`src/b.hpp`\n",
+                }
                 self.bad(banned.check_strongest_orders, files, 1)
-                files["docs/memory-order.md"] = "| `src/a.hpp` | why |\n"
+                files["docs/explain/memory-order.md"] = "| `src/a.hpp` | why |\n"
                 self.good(banned.check_strongest_orders, files)
 
     def test_leftovers(self):
@@ -399,7 +402,7 @@ class LockFree(RuleTest):
         text = "f(std::memory_order_seq_cst);\n"
         page = "# M\n\n## Primitives\n\n| `src/a.hpp` | why |\n"
         self.bad(lock_free.check_tags, {"src/a.hpp": text}, 1)
-        self.good(lock_free.check_tags, {"src/a.hpp": text, "docs/memory-order.md": page})
+        self.good(lock_free.check_tags, {"src/a.hpp": text, "docs/explain/memory-order.md": page})
 
 
 class Documents(RuleTest):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcast rings: one publishes, many read. Part of <corymb.h>; docs/messages.md states the
-// guarantees.
+// Broadcast rings: one publishes, many read. Part of <corymb.h>; docs/reference/messages.md states
+// the guarantees.
 #pragma once
 
 #include <corymb/c/handles.h>

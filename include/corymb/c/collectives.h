@@ -12,8 +12,8 @@ extern "C" {
 // operator. `count` is in elements, of one rank's part where every rank has a part. Each operation
 // has three forms: blocking (corymb_reduce); nonblocking (corymb_ireduce), which returns at once
 // with a request; persistent (corymb_reduce_init), a request that can be started many times.
-// docs/requests.md has their rules. Parameters are those that follow the value, then the team and,
-// but for the blocking form, the place of the request.
+// docs/reference/requests.md has their rules. Parameters are those that follow the value, then the
+// team and, but for the blocking form, the place of the request.
 
 /// In place of `input` (reduce at the root, allreduce, scan, exscan; gather at the root, allgather:
 /// this rank's part of the output) or of `output` (scatter at the root, reduce_scatter: this rank's

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mailboxes: small unrequested messages. Part of <corymb.h>; docs/messages.md states the
+// Mailboxes: small unrequested messages. Part of <corymb.h>; docs/reference/messages.md states the
 // guarantees.
 #pragma once
 
@@ -33,7 +33,7 @@ typedef struct corymb_mailbox_options {
     size_t message_bytes;     ///< Longest message; 56 by default.
     size_t capacity;          ///< Unread messages of one member at one other; 64 by default.
     int between_processes;    ///< Not 0: the memory can be shared with other processes.
-    const char* machine_json; ///< For `automatic`: a model of the machine, docs/model.md; or NULL.
+    const char* machine_json; ///< For `automatic`: a model (docs/explain/model.md), or NULL.
     /// Processes of one user that give this name meet in one group; the first one makes it with its
     /// options. Implies `between_processes`. NULL: no name.
     const char* name;

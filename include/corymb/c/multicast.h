@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Acknowledged multicast: a function runs on every member of a group, and its initiator knows when
-// all have run it. Part of <corymb.h>; docs/multicast.md states the guarantees.
+// all have run it. Part of <corymb.h>; docs/reference/multicast.md states the guarantees.
 #pragma once
 
 #include <corymb/c/handles.h>
@@ -16,7 +16,7 @@ typedef struct corymb_multicast_group corymb_multicast_group;
 typedef struct corymb_multicast corymb_multicast;
 typedef struct corymb_multicast_token corymb_multicast_token;
 
-/// Over which members a call travels; docs/multicast.md.
+/// Over which members a call travels; docs/reference/multicast.md.
 typedef enum corymb_multicast_topology {
     /// As `machine_json` says; without a model `split`, or `flat` with more ranks than CPUs.
     CORYMB_MULTICAST_BEST = 0,
@@ -27,7 +27,7 @@ typedef enum corymb_multicast_topology {
     CORYMB_MULTICAST_TOPOLOGY_MAX = 0x7FFFFFFF
 } corymb_multicast_topology;
 
-/// How members say that they have run a call; docs/multicast.md.
+/// How members say that they have run a call; docs/reference/multicast.md.
 typedef enum corymb_multicast_acknowledgement {
     CORYMB_MULTICAST_BY_COUNTERS = 0,
     CORYMB_MULTICAST_BY_MESSAGES = 1,
@@ -49,7 +49,7 @@ typedef struct corymb_multicast_options {
     int between_processes; ///< Not 0: the memory can be shared with other processes.
     int64_t deadline_ns;   ///< Longest wait that is not given a limit; 0: 5 minutes.
     corymb_multicast_acknowledgement acknowledgement;
-    const char* machine_json; ///< For `best`: a model of the machine, docs/model.md; NULL: none.
+    const char* machine_json; ///< For `best`: a model (docs/explain/model.md); NULL: none.
     /// For `machine_json`: each rank's PU there; NULL: one after the other.
     const int* placement;
     size_t placement_count; ///< Number of ranks.

@@ -11,7 +11,7 @@
 extern "C" {
 #endif
 
-/// How a rank waits for a peer; docs/waiting.md.
+/// How a rank waits for a peer; docs/explain/waiting.md.
 typedef enum corymb_wait_policy {
     CORYMB_WAIT_LADDER = 0, ///< Spins, then yields, then sleeps; learns how long waits are.
     CORYMB_WAIT_SPIN = 1,
@@ -54,7 +54,7 @@ typedef struct corymb_plan_need {
     /// The plan's bytes_max must cover it: the largest payload of a size class, or 2^48 where the
     /// ranks do not know each other's lengths.
     uint64_t bytes;
-    int keeps_parts; ///< Parts differ in length: the plan must keep them (docs/plan.md).
+    int keeps_parts; ///< Parts differ in length: the plan must keep them (docs/reference/plan.md).
     /// The operation combines and corymb_options.reproducible is set: the order depends on nothing
     /// but the ranks' numbers and how many there are.
     int reproducible;
@@ -67,8 +67,8 @@ typedef struct corymb_plan_need {
     uint32_t cell_slots;
 } corymb_plan_need;
 
-/// Gives the plan as JSON (docs/plan.md), in memory of malloc that the library frees; NULL when it
-/// has none, which fails the operation. Deterministic and thread-safe.
+/// Gives the plan as JSON (docs/reference/plan.md), in memory of malloc that the library frees;
+/// NULL when it has none, which fails the operation. Deterministic and thread-safe.
 typedef char* (*corymb_plan_source)(const corymb_plan_need* need, void* context);
 
 /// Options of a team. A field that is 0 has its default. Begin with corymb_options_init.
@@ -103,10 +103,10 @@ typedef struct corymb_options {
     /// alone.
     int ranks_per_cpu;
     /// The machine's levels that default plans by levels follow, from coarse to fine: "numa,l3", or
-    /// "none", or a file; docs/model.md. NULL or "": $CORYMB_LEVELS, or what the model says.
+    /// "none", or a file; docs/explain/model.md. NULL or "": $CORYMB_LEVELS, or the model's.
     const char* levels;
     /// What default plans are searched for: "median", or "p99" under the noise that `corymb doctor
-    /// --noise` has recorded; docs/noise.md. NULL or "": $CORYMB_OBJECTIVE, or "median".
+    /// --noise` has recorded; docs/explain/noise.md. NULL or "": $CORYMB_OBJECTIVE, or "median".
     const char* objective;
 } corymb_options;
 
@@ -118,8 +118,8 @@ static inline void corymb_options_init(corymb_options* options) CORYMB_NOEXCEPT 
     options->struct_size = sizeof *options;
 }
 
-/// The way in which a process finds its team; docs/processes.md. Without `name` and `descriptor`:
-/// the team that `corymb run` has prepared. Begin with corymb_attach_options_init.
+/// The way in which a process finds its team; docs/reference/processes.md. Without `name` and
+/// `descriptor`: the team that `corymb run` has prepared. Begin with corymb_attach_options_init.
 typedef struct corymb_attach_options {
     size_t struct_size;
     const char* name;    ///< Processes of one user that give the same name and size meet.

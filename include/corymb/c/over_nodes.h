@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Teams over several nodes: within a node ranks share memory, between nodes the caller carries
-// their messages. docs/cluster.md, "Running plans". Part of <corymb.h>.
+// their messages. docs/explain/nodes.md, "Running plans". Part of <corymb.h>.
 #pragma once
 
 #include <corymb/c/team.h>
@@ -65,11 +65,11 @@ typedef struct corymb_cluster_options {
     const char* network;
     /// Names nodes and transport in one line. The network is that of $CORYMB_NETWORK, or as it was
     /// measured under this key, or measured now, in about half a second. The nodes also tell rank 0
-    /// their insides (docs/cluster.md, "The choice"). NULL: a network of no name, and nodes whose
-    /// insides are unknown.
+    /// their insides (docs/explain/nodes.md, "The choice"). NULL: a network of no name, and nodes
+    /// whose insides are unknown.
     const char* network_key;
-    /// Not 0: plans are not timed beside each other (docs/cluster.md, "Rehearsals"). Equal on all
-    /// ranks.
+    /// Not 0: plans are not timed beside each other (docs/explain/nodes.md, "Rehearsals"). Equal on
+    /// all ranks.
     int without_rehearsals;
 } corymb_cluster_options;
 

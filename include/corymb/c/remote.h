@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Calls of functions and objects of other ranks, by names. They work between programs in C, C++ and
-// Python. Part of <corymb.h>; docs/remote.md states the guarantees.
+// Python. Part of <corymb.h>; docs/reference/remote.md states the guarantees.
 #pragma once
 
 #include <corymb/c/handles.h>

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/// Element types; docs/operators.md says which operators each has.
+/// Element types; docs/reference/operators.md says which operators each has.
 typedef enum corymb_type {
     CORYMB_NO_TYPE = -1,
     CORYMB_INT8 = 0,
@@ -74,7 +74,7 @@ typedef enum corymb_op {
 /// Sets out[i] = left[i] (+) right[i] for `count` elements of `type`; associative. One that is not
 /// commutative gets all that a rank contributes at once, and may see it as one thing. `out` may be
 /// `left` or `right`. All three are aligned as the type's size permits, up to 16 bytes. It runs
-/// within calls of the library and must not call it. If it throws, the team breaks: docs/c.md.
+/// within calls of the library and must not call it. A throw breaks the team: docs/reference/c.md.
 typedef void (*corymb_combine)(const void* left, const void* right, void* out, size_t count,
                                corymb_type type, void* context);
 

@@ -10,7 +10,7 @@ import sys
 
 
 def main() -> None:
-    """Entry point of the console script; never returns. See docs/command.md for the statuses."""
+    """Entry point of the script; never returns. docs/reference/command.md has the statuses."""
     signal.signal(signal.SIGINT, lambda *_: os._exit(130))
     from corymb.command.app import run
 

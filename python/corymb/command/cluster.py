@@ -91,7 +91,7 @@ def command(
     ] = None,
     json: JsonFile = None,
 ) -> None:
-    """Simulated studies of plans for several nodes; docs/cluster.md shows their results."""
+    """Simulated studies of plans for several nodes; docs/explain/nodes.md shows their results."""
     if what not in ("regret", "scale"):
         raise corymb.Error(f"unknown study '{what}'; it is regret or scale", "unknown_name")
     if not 1 <= shapes <= 100_000:

@@ -21,8 +21,8 @@
 42 5
 >>> thread.join()
 
-In an event loop: `async with group.join(0) as own`, and `await counter.add(2)`. docs/python.md has
-the rest.
+In an event loop: `async with group.join(0) as own`, and `await counter.add(2)`.
+docs/reference/python.md has the rest.
 """
 
 from corymb.remote.array import SharedArray

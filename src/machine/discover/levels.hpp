@@ -39,9 +39,9 @@ struct NodeDistances {
 
 /// Fills classes, group and group_class with one class a level: two PUs belong to the first level
 /// in which they share an object. Pairs of one level whose nodes are not equally far apart make
-/// several classes. Costs are the typical ones of docs/measuring.md, relative only. Classes stand
-/// from near to far, and each costs more than those before it. Where the distances contradict the
-/// levels, the levels hold and topology.disagreements says so.
+/// several classes. Costs are the typical ones of docs/explain/measuring.md, relative only. Classes
+/// stand from near to far, and each costs more than those before it. Where the distances contradict
+/// the levels, the levels hold and topology.disagreements says so.
 void classes_from_topology(Machine& machine, const NodeDistances& distances = {});
 
 } // namespace corymb::discover

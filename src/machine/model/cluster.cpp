@@ -12,7 +12,7 @@ namespace corymb {
 
 namespace {
 
-constexpr double send_of_latency = 0.28; // As for imported machines; docs/model.md says why.
+constexpr double send_of_latency = 0.28; // As for imported machines: docs/explain/model.md.
 constexpr int shape_cores_max = 4096;
 
 [[noreturn]] void refuse(const std::string& field, const std::string& what) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file format "corymb-cluster/1" (docs/cluster.md).
+// The file format "corymb-cluster/1" (docs/explain/nodes.md).
 #include "base/file.hpp"
 #include "base/json.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file format "corymb-noise/1" (docs/noise.md).
+// The file format "corymb-noise/1" (docs/explain/noise.md).
 #include "base/file.hpp"
 #include "base/json.hpp"
 

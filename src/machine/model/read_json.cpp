@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The reading half of the file format "corymb-machine/1" (docs/model.md). Here every field gets its
-// type and range; what fields must be among each other is left to Machine::check().
+// The reading half of the file format "corymb-machine/1" (docs/explain/model.md). Here every field
+// gets its type and range; what fields must be among each other is left to Machine::check().
 #include "base/json.hpp"
 #include "machine/model/shared_names.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The writing half of the file format "corymb-machine/1" (docs/model.md).
+// The writing half of the file format "corymb-machine/1" (docs/explain/model.md).
 #include "base/json.hpp"
 #include "machine/model/shared_names.hpp"
 

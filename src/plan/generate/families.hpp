@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The algorithm families: from costs to plans. docs/plan-search.md describes each family.
+// The algorithm families: from costs to plans. docs/explain/plan-search.md describes each family.
 #pragma once
 
 #include "plan/search/generate_input.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Describes how ranks on several nodes carry out an operation: the leaders, their exchange, and the
-// way of data within a node. docs/cluster.md explains the names.
+// way of data within a node. docs/explain/nodes.md explains the names.
 #pragma once
 
 #include <corymb/plan.hpp>

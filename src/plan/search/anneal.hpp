@@ -21,7 +21,7 @@ struct AnnealOptions {
 /// The best tree seen, never worse than `start` with its children in the best order. Depends on the
 /// costs, the start and the options alone, on every platform. Children come out ordered.
 /// Time O(moves), 1,200 (20 ranks) to 2,100 (256 ranks) instructions each on the machines of
-/// docs/plan-search.md; memory for the costs and about 60 bytes a rank.
+/// docs/explain/plan-search.md; memory for the costs and about 60 bytes a rank.
 Tree anneal(const Tree& start, const TreeCosts& costs, const AnnealOptions& options);
 
 } // namespace corymb

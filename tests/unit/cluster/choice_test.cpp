@@ -150,7 +150,7 @@ TEST(ClusterModel, RefusesFilesNamingTheField) {
     }
 }
 
-/// T2 of an exchange by lanes, docs/cluster.md.
+/// T2 of an exchange by lanes, docs/explain/nodes.md.
 double exchange_time(const Network& net, int nodes, int ranks, double bytes, bool ring, int k) {
     const double round = std::max(net.start_up_ns, k * net.message_gap_ns);
     const double share =

@@ -352,7 +352,7 @@ TEST(SurveyByClasses, EndsInTimeWithACompleteModel) {
     }
 }
 
-/// Prints the table of docs/measuring.md.
+/// Prints the table of docs/explain/measuring.md.
 TEST(SurveyByClasses, GalleryMachinesWithoutAnyTopology) {
     std::printf("%-36s %5s %9s %7s %8s %8s %8s\n", "machine", "PUs", "pairs", "share", "classes",
                 "class", "pair");

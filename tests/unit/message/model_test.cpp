@@ -150,7 +150,7 @@ TEST(MailboxModel, CollectivesWaitForTheLastAndForCommonCounters) {
 }
 
 /// What the slides of 2012 say of the machine whose table it is, as far as the simulation agrees;
-/// docs/messages.md says where it does not.
+/// docs/reference/messages.md says where it does not.
 TEST(MailboxModel, TheSccOfTheGalleryHasRoundTripsBelow2000Cycles) {
     ::setenv("CORYMB_DATA_DIR", CORYMB_SOURCE_DIR, 1);
     const Machine scc = gallery_machine("scc-48c");

@@ -78,7 +78,7 @@ TEST(OwnPlans, BeatSmeltOnItsMachine) {
 }
 
 /// Best broadcast known for the model receive = L, send = 0.28 L, from the rank with the least
-/// total send cost (docs/plan-search.md).
+/// total send cost (docs/explain/plan-search.md).
 struct Known {
     const char* machine;
     double makespan;

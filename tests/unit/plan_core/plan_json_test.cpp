@@ -163,7 +163,7 @@ TEST(PlanHash, CoversAllThatDecidesWhatThePlanDoes) {
 }
 
 TEST(PlanJson, TheExampleInTheDocumentationIsRight) {
-    std::ifstream file(CORYMB_SOURCE_DIR "/docs/plan.md");
+    std::ifstream file(CORYMB_SOURCE_DIR "/docs/reference/plan.md");
     const std::string page(std::istreambuf_iterator<char>(file), {});
     const std::string fence = "```json\n";
     const std::size_t first = page.find(fence);

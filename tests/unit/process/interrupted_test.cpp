@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank that is interrupted while it computes: blocking calls of others wait for it; a nonblocking
-// operation that it has started is complete on others without it (docs/noise.md).
+// operation that it has started is complete on others without it (docs/explain/noise.md).
 #include "children.hpp"
 #include "limits.hpp"
 
