@@ -212,7 +212,8 @@ public:
         return detail::change<T>(this->id(), {detail::GroupChange::dissolve, {}});
     }
     /// For co_await: a group of copies of the members, each on the rank of its original. This rank
-    /// has made it. If one cannot be copied, the other copies are destroyed.
+    /// has made it. If one cannot be copied, the other copies are destroyed. A copy is made as a
+    /// method that reads is called (CallRule).
     [[nodiscard]] Task<ObjectGroup> clone() const {
         return detail::clone_group<ObjectGroup, T>(this->id());
     }

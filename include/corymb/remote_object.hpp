@@ -110,12 +110,15 @@ public:
     }
     /// For co_await: copies of this element and those behind it, `count` in all, as a vector.
     [[nodiscard]] auto get(std::size_t count) const {
-        return call_of<detail::RemoteCall<detail::CopyWay<T>, std::uint64_t>>(std::uint64_t{count});
+        using What = detail::RemoteCall<detail::ElementsWay<T, CallRule::shared>, std::uint64_t>;
+        return call_of<What>(std::uint64_t{count});
     }
     /// For co_await: assigns to this element and those behind it. The values are read before the
     /// call is on its way.
     [[nodiscard]] auto put(std::span<const T> values) const {
-        return call_of<detail::RemoteCall<detail::AssignWay<T>, std::span<const T>>>(values);
+        using What =
+            detail::RemoteCall<detail::ElementsWay<T, CallRule::exclusive>, std::span<const T>>;
+        return call_of<What>(values);
     }
     /// For co_await: a pointer to a member, as r.member<&T::sum>(). It is good as long as the
     /// object. Asks the object's rank where the member lies.

@@ -112,19 +112,17 @@ Task<std::vector<Remote<T>>> make_all(std::size_t count, const Make& make) {
 
 /// Makes a copy of an object beside it.
 template <class T>
-struct CloneWay {
-    using Head = CalledObject;
-    static auto prepare(RemoteState& here, const CalledObject& of) {
-        return [&here, use = ObjectUse(here, of.id, typeid(T))] {
-            const T& original = *static_cast<const T*>(use.object());
-            return MakingWay<T>::prepare(here, {})(original);
-        };
+struct MakeCopy {
+    Remote<T> operator()(const T& original) const {
+        return MakingWay<T>::prepare(remote_state_here(), {})(original);
     }
 };
+/// As a call that reads.
 template <class T>
 Task<Remote<T>> clone_one(RemoteId original) {
-    using Clone = RemoteCall<CloneWay<T>>;
-    co_return co_await CallAwait<Clone>(original.rank, Clone(CalledObject{original}));
+    using Clone = RemoteCall<FunctionOnObjectWay<T, CallRule::shared>, MakeCopy<T>>;
+    co_return co_await CallAwait<Clone>(original.rank,
+                                        Clone(CalledObject{original}, MakeCopy<T>{}));
 }
 template <class Group, class T>
 Task<Group> clone_group(GroupId group) {

@@ -229,25 +229,33 @@ struct FunctionOnObjectWay {
         return {ObjectUse(here, of.id, typeid(T), {Rule, true, 1}), of.id};
     }
 };
+/// What runs on this element and those behind it.
 template <class T>
-struct CopyWay {
-    using Head = CalledObject;
-    static auto prepare(RemoteState& here, const CalledObject& of) {
-        return [&here, of](std::uint64_t count) {
-            const ObjectUse use(here, of.id, typeid(T), {.count = static_cast<std::size_t>(count)});
-            const auto* const first = static_cast<const T*>(use.object());
-            return std::vector<T>(first, first + count);
-        };
+struct ElementsRun {
+    ObjectUse use; ///< The first one.
+    RemoteId id;
+    RemoteState* here;
+    std::vector<T> operator()(std::uint64_t count) {
+        const T* const first = require(static_cast<std::size_t>(count));
+        return std::vector<T>(first, first + count);
+    }
+    void operator()(std::span<const T> values) {
+        std::copy(values.begin(), values.end(), require(values.size()));
+    }
+
+private:
+    /// Throws Errc::invalid_argument if there are too few.
+    T* require(std::size_t count) {
+        const ObjectUse all(*here, id, typeid(T), {.count = count});
+        return static_cast<T*>(all.object());
     }
 };
-template <class T>
-struct AssignWay {
+/// Copies elements as a call that reads, or assigns to them as one that writes.
+template <class T, CallRule Rule>
+struct ElementsWay {
     using Head = CalledObject;
-    static auto prepare(RemoteState& here, const CalledObject& of) {
-        return [&here, of](std::span<const T> values) {
-            const ObjectUse use(here, of.id, typeid(T), {.count = values.size()});
-            std::copy(values.begin(), values.end(), static_cast<T*>(use.object()));
-        };
+    static ElementsRun<T> prepare(RemoteState& here, const CalledObject& of) {
+        return {ObjectUse(here, of.id, typeid(T), {Rule, true, 1}), of.id, &here};
     }
 };
 /// Gives the name of a member.

@@ -11,12 +11,18 @@
 #include <corymb/when.hpp>
 
 #include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <gtest/gtest.h>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace corymb {
 namespace {
+
+using namespace std::chrono_literals;
 
 /// Notes who is in at the same time.
 class Room {
@@ -130,6 +136,57 @@ TEST_P(Exclusive, WritersExcludeAllAndReadersRunTogether) {
         const std::vector<int> order = co_await room.call<&Room::order>();
         EXPECT_EQ(order.size(), 60U);
         EXPECT_TRUE(std::is_sorted(order.begin(), order.end())) << "first come, first served";
+    });
+}
+
+/// In the middle of a change its numbers differ.
+struct Halves {
+    static constexpr bool is_exclusive = true;
+    Task<> change() {
+        ++one;
+        co_await this_task::sleep_for(50us);
+        ++other;
+    }
+    long one = 0;
+    long other = 0;
+};
+bool is_whole(const Halves& pair) {
+    return pair.one == pair.other;
+}
+
+TEST_P(Exclusive, ElementsAreReadAndWrittenBetweenMethods) {
+    std::array<Halves, 3> all; // Outlives the runs.
+    Remote<Halves> first;
+    std::atomic<bool> is_offered{false};
+    among(3, [&](Rank rank) -> Task<> {
+        if (rank == GetParam()) {
+            first = offer(std::span(all));
+            is_offered = true;
+        }
+        while (!is_offered) {
+            co_await this_task::yield();
+        }
+        if (rank != 0) {
+            co_return;
+        }
+        co_await finish([&first]() -> Task<> {
+            const auto read = [](Remote<Halves> from) -> Task<> {
+                EXPECT_TRUE(std::ranges::all_of(co_await from.get(3), is_whole));
+            };
+            const auto write = [](Remote<Halves> from) -> Task<> {
+                const std::array<Halves, 2> values{Halves{100, 100}, Halves{100, 100}};
+                co_await from.put(std::span(values));
+            };
+            for (int i = 0; i < 10; ++i) {
+                co_await (first + i % 2).tell<&Halves::change>();
+                co_await this_task::sleep_for(20us); // It begins.
+                spawn(read(first));
+                co_await (first + i % 2).tell<&Halves::change>();
+                co_await this_task::sleep_for(20us);
+                spawn(write(first));
+            }
+        });
+        EXPECT_TRUE(std::ranges::all_of(co_await first.get(3), is_whole));
     });
 }
 
