@@ -248,7 +248,8 @@ template <class T>
 }
 
 /// For co_await: makes a T of these arguments on each of the ranks, and a group of them. A rank may
-/// be there several times; see `spread`. If one cannot be made, the others are destroyed.
+/// be there several times; see `spread`. If one cannot be made, the others are destroyed. After a
+/// stop all are destroyed, when all have been made.
 template <class T, class... A>
 [[nodiscard]] Task<ObjectGroup<T>> create_group(std::vector<Rank> on, A... arguments) {
     const auto make = [&](std::size_t i) {

@@ -4,6 +4,7 @@
 
 #include <corymb/detail/group_list.hpp>
 #include <corymb/detail/now_or_later.hpp>
+#include <corymb/error.hpp>
 #include <corymb/finish.hpp>
 #include <corymb/operators.hpp>
 #include <corymb/rank.hpp>
@@ -21,6 +22,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -408,16 +410,30 @@ Task<std::vector<R>> scan_results_before(Task<std::vector<R>> gathered, R first,
     co_return all;
 }
 
+/// What must be done to its end: a stop of the awaiting task does not reach it.
+inline Task<> to_its_end(Task<> task) {
+    co_await finish([&task] { static_cast<void>(spawn(std::move(task), std::stop_token())); });
+}
+/// In a handler: throws it again, unless a rank has gone.
+inline void require_rank_gone(const Error& thrown) {
+    if (thrown.code() != Errc::team_broken) {
+        throw;
+    }
+}
+
 /// Travels along the branches that have been told of a list.
 template <class T>
 struct ForgetList {
     GroupListId list;
-    static Task<> tell(GroupPartOwner part) {
+    /// A rank that is not told keeps its part.
+    static Task<> tell(GroupPartOwner part) { return to_its_end(tell_branches(std::move(part))); }
+    static Task<> tell_branches(GroupPartOwner part) {
         for (const GroupPart::Branch& branch : part->branches) {
             if (branch.was_told) {
                 try {
                     co_await post(branch.rank, ForgetList{part->list});
-                } catch (const Error&) { // Its rank has gone.
+                } catch (const Error& error) {
+                    require_rank_gone(error);
                 }
             }
         }

@@ -11,11 +11,13 @@
 #include <corymb/remote_object.hpp>
 #include <corymb/scheduler.hpp>
 #include <corymb/task.hpp>
+#include <corymb/this_task.hpp>
 
 #include <cstddef>
 #include <exception>
 #include <map>
 #include <memory>
+#include <stop_token>
 #include <utility>
 #include <vector>
 
@@ -78,33 +80,44 @@ Task<> keep_made(Remote<T>& made, Task<Remote<T>> making) {
     made = co_await std::move(making);
 }
 template <class T>
-Task<> destroy_quietly(Remote<T> object) {
-    try {
-        co_await object.destroy();
-    } catch (const Error&) { // Its rank has gone.
+Task<> destroy_made(std::vector<Remote<T>> made) {
+    for (const Remote<T>& one : made) {
+        if (one) {
+            try {
+                co_await one.destroy();
+            } catch (const Error& error) {
+                require_rank_gone(error);
+            }
+        }
     }
 }
-/// Objects that make(index) makes, all at once. If one fails, the others are destroyed: all are
-/// waited for, since an object is not known before its call has been answered.
+/// In a task. Throws Errc::interrupted if it was asked to stop.
+inline void require_no_stop(const char* before) {
+    if (this_task::stop_token().stop_requested()) {
+        Suspension::refuse_stopped(before);
+    }
+}
+/// Objects that make(index) makes, all at once. If one fails, or this task is asked to stop, the
+/// others are destroyed: all are waited for, since an object is not known before its call has been
+/// answered. So no stop reaches the calls.
 template <class T, class Make>
 Task<std::vector<Remote<T>>> make_all(std::size_t count, const Make& make) {
+    static constexpr const char* what = "the objects of a group";
+    require_no_stop(what);
     std::vector<Remote<T>> made(count);
     std::exception_ptr thrown;
     try {
         co_await finish([&] {
             for (std::size_t i = 0; i < count; ++i) {
-                spawn(keep_made(made[i], make(i)));
+                spawn(keep_made(made[i], make(i)), std::stop_token());
             }
         });
+        require_no_stop(what);
     } catch (...) {
         thrown = std::current_exception();
     }
     if (thrown != nullptr) {
-        for (const Remote<T>& one : made) {
-            if (one) {
-                co_await destroy_quietly(one);
-            }
-        }
+        co_await to_its_end(destroy_made(std::move(made)));
         std::rethrow_exception(thrown);
     }
     co_return made;
@@ -140,6 +153,11 @@ Task<> move_member(GroupMember member, std::vector<GroupMember>& moved) {
     moved.push_back(member);
 }
 template <class T>
+Task<> place_moved(GroupId group, std::vector<GroupMember> moved) {
+    co_await at(group.home, PlaceAtHome<T>{group}, std::move(moved));
+}
+/// The home learns of each member that has moved, also after a stop.
+template <class T>
 Task<> repartition_group(GroupId group, std::vector<Rank> on) {
     require_group(group);
     const std::vector<RemoteId> ids = co_await at(group.home, ListAtHome<T>{group});
@@ -151,19 +169,28 @@ Task<> repartition_group(GroupId group, std::vector<Rank> on) {
         places[ids[i]] = on[i];
     }
     std::vector<GroupMember> moved;
-    std::exception_ptr thrown;
+    std::vector<std::exception_ptr> thrown;
     try {
         co_await finish([&] {
             for (const auto& [id, rank] : places) {
                 spawn(move_member<T>({id, rank}, moved));
             }
         });
+        if (moved.size() != places.size()) { // Tasks that end by a stop have not thrown.
+            require_no_stop("the members of a group to move");
+        }
     } catch (...) {
-        thrown = std::current_exception();
+        thrown.push_back(std::current_exception());
     }
-    co_await at(group.home, PlaceAtHome<T>{group}, moved);
-    if (thrown != nullptr) {
-        std::rethrow_exception(thrown);
+    try {
+        if (!moved.empty()) {
+            co_await to_its_end(place_moved<T>(group, std::move(moved)));
+        }
+    } catch (...) {
+        thrown.push_back(std::current_exception());
+    }
+    if (!thrown.empty()) {
+        throw_all(std::move(thrown));
     }
 }
 

@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <vector>
@@ -209,6 +212,36 @@ TEST(GroupChange, ARepartitionMovesTheMembersAndKeepsTheGroup) {
     });
 }
 
+/// In the middle of a change its numbers differ.
+struct Twins {
+    static constexpr bool is_exclusive = true;
+    Task<> change() {
+        ++one;
+        co_await this_task::sleep_for(std::chrono::microseconds(50));
+        ++other;
+    }
+    [[nodiscard]] long difference() const { return one - other; }
+    long one = 0;
+    long other = 0;
+};
+
+TEST(GroupChange, ACloneHasNoMemberInTheMiddleOfAMethod) {
+    among(3, [](Rank) -> Task<> {
+        const auto group = co_await create_group<Twins>(all_ranks());
+        const auto look_at_clone = [](ObjectGroup<Twins> of) -> Task<> {
+            const auto copy = co_await of.clone();
+            EXPECT_EQ(co_await copy.gather<&Twins::difference>(), std::vector<long>(3, 0));
+        };
+        co_await finish([&]() -> Task<> {
+            for (int i = 0; i < 10; ++i) {
+                spawn(group.step<&Twins::change>());
+                co_await this_task::sleep_for(std::chrono::microseconds(20)); // It begins.
+                spawn(look_at_clone(group));
+            }
+        });
+    });
+}
+
 std::atomic<int> alive{0};
 /// Cannot be copied on rank 1.
 struct Stubborn {
@@ -240,6 +273,107 @@ TEST(GroupChange, AFailedCloneLeavesNothing) {
         EXPECT_EQ(alive, 3);
     });
     EXPECT_EQ(alive, 0);
+}
+
+/// The code of what the call throws; none if it succeeds.
+template <class T>
+Task<std::optional<Errc>> refused(Task<T> call) {
+    try {
+        co_await std::move(call);
+    } catch (const Error& error) {
+        co_return error.code();
+    }
+    co_return std::nullopt;
+}
+
+std::atomic<int> slow_begun{0};
+std::atomic<int> slow_alive{0};
+std::atomic<bool> slow_go_on{false};
+/// Its constructors last until they may go on.
+struct Slow {
+    Slow() {
+        ++slow_begun;
+        while (!slow_go_on) {
+            std::this_thread::yield();
+        }
+        ++slow_alive;
+    }
+    Slow(const Slow& /*other*/) : Slow() {}
+    Slow& operator=(const Slow&) = delete;
+    ~Slow() { --slow_alive; }
+};
+
+Task<> stop_making(Task<ObjectGroup<Slow>> making) {
+    slow_begun = 0;
+    slow_go_on = false;
+    std::stop_source stop;
+    auto made = spawn(refused(std::move(making)), stop.get_token());
+    while (slow_begun != 2) {
+        co_await this_task::yield();
+    }
+    stop.request_stop();
+    co_await this_task::yield();
+    slow_go_on = true;
+    EXPECT_EQ(co_await made, Errc::interrupted);
+    for (const Rank rank : {1, 2}) {
+        co_await at(rank, [] {}); // Behind all others.
+    }
+}
+
+TEST(GroupChange, AStoppedMakingLeavesNothing) {
+    slow_alive = 0;
+    among(3, [](Rank rank) -> Task<> {
+        if (rank != 0) {
+            co_return;
+        }
+        const std::vector<Rank> on{1, 2};
+        co_await stop_making(create_group<Slow>(on));
+        EXPECT_EQ(slow_alive, 0);
+        const auto group = co_await create_group<Slow>(on);
+        co_await stop_making(group.clone());
+        EXPECT_EQ(slow_alive, 2);
+    });
+}
+
+/// Stays where it is while it is held.
+struct Held {
+    Task<> hold() {
+        while (is_held) {
+            co_await this_task::yield();
+        }
+    }
+    [[nodiscard]] Rank where() const { return here(); }
+    bool is_held = true;
+};
+
+TEST(GroupChange, AStoppedRepartitionKnowsWhatHasMoved) {
+    among(2, [](Rank rank) -> Task<> {
+        if (rank != 0) {
+            co_return;
+        }
+        const auto group = co_await create_group<Held>(std::vector<Rank>(3, 0));
+        const auto members = co_await group.members();
+        auto holding = spawn([](Remote<Held> one) -> Task<> {
+            co_await one.call<&Held::hold>();
+        }(members[0]));
+        co_await this_task::yield(); // It begins.
+        std::stop_source stop;
+        auto moving = spawn(refused(group.repartition(std::vector<Rank>(3, 1))), stop.get_token());
+        for (const std::size_t free : {1U, 2U}) {
+            Rank at_last = 0;
+            while (at_last != 1) {
+                at_last = co_await members[free].call<&Held::where>();
+            }
+        }
+        for (int i = 0; i < 20; ++i) {
+            co_await at(1, [] {}); // The moves have their answers.
+        }
+        stop.request_stop();
+        EXPECT_EQ(co_await moving, Errc::interrupted);
+        EXPECT_EQ(co_await group.remove(Rank{1}), 2U);
+        members[0].local()->is_held = false;
+        co_await holding;
+    });
 }
 
 TEST(GroupChange, MembersAreFoundByKeys) {

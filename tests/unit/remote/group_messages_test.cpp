@@ -12,6 +12,7 @@
 #include <functional>
 #include <gtest/gtest.h>
 #include <numeric>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -182,6 +183,23 @@ TEST(GroupMessages, AChangeHereTakesNone) {
         const auto extra = co_await create<Pot>(3, 5L);
         EXPECT_EQ(sum_of(co_await messages(counts, group.add(extra))), 0);
         EXPECT_EQ(co_await group.reduce<&Pot::get>(std::plus<long>()), 5);
+    });
+}
+
+TEST(GroupMessages, OfADissolvedGroupGoOutInSpiteOfAStop) {
+    with_counts([](const Counts& counts) -> Task<> {
+        const auto group = co_await met_group(1);
+        const auto end = [](ObjectGroup<Pot> of) -> Task<> {
+            std::stop_source stop;
+            stop.request_stop();
+            auto ending = spawn(of.dissolve(), stop.get_token());
+            co_await ending;
+            co_await at(1, [] {});
+            co_await at(2, [] {});
+        };
+        const auto of_end = co_await messages(counts, end(group));
+        EXPECT_EQ(of_end[1], 2) << "its branches are told, and called";
+        EXPECT_EQ(of_end[2], 2);
     });
 }
 
