@@ -47,6 +47,9 @@ class Counter:
     def cancellations(self) -> tuple[int, int]:
         return self.started, self.cancelled
 
+    def value_of(self, other: Proxy[Counter]) -> Any:
+        return other.value()  # A call, which is waited for.
+
     async def sum_of(self, group: ProxyGroup[Counter]) -> Any:
         return await group.reduce(int.__add__, "value")
 

@@ -67,6 +67,7 @@ def test_calls_of_all_members_are_as_of_one_after_the_other(ranks: list[int]) ->
         expected = [v + 10 + (5 if v + 10 > 11 else 0) for v in values]
         assert await members.gather("value") == expected
         assert await members.gather("slow", 0) == expected  # Asynchronous ones.
+        assert await members.gather("value_of", members[0]) == [expected[0]] * len(ranks)
         assert await members[0].sum_of(members) == sum(expected)  # A group travels.
 
     with_group(ranks, body)

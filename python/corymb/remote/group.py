@@ -200,11 +200,13 @@ class GroupPart:
     error: BaseException | None = None
     left: int = 1
 
-    def end_own(self, result: Any, error: BaseException | None) -> None:
-        if error is not None:
+    def end_own(self, outcome: Callable[[], list[Any]]) -> None:
+        try:
+            results = outcome()
+            if self.kind != STEP:
+                self.results = results
+        except BaseException as error:
             self.error = error
-        elif self.kind != STEP:
-            self.results = result
         self.end_one()
 
     def end_one(self, _: object = None) -> None:
@@ -253,29 +255,20 @@ def run_group(own: RemoteRank, call: GroupCall) -> RemoteCall[Any]:
     try:
         member = own._serving.object_of(members[0][1])
         if where is not None and not where(member):
-            part.end_own([], None)
+            part.end_own(list)
             return over
-        function = method_of(member, method) if isinstance(method, str) else method
-        result = (
-            function(*args, **kwargs)
-            if isinstance(method, str)
-            else function(member, *args, **kwargs)
-        )
-        if hasattr(result, "__await__") and hasattr(result, "close"):
-            task = own._serving.start_task(result)
-            parts.append(task)
-            task.add_done_callback(lambda ended: end_task(part, ended))
+        if isinstance(method, str):
+            result = method_of(member, method)(*args, **kwargs)
         else:
-            part.end_own([result], None)
+            result = method(member, *args, **kwargs)
+        running = own._serving.started(result)
     except Exception as error:
-        part.end_own(None, error)
-    return over
-
-
-def end_task(part: GroupPart, task: Any) -> None:
-    if task.cancelled():
-        part.end_own(None, Error("the method was cancelled on its rank", "interrupted"))
-    elif task.exception() is not None:
-        part.end_own(None, task.exception())
+        part.error = error
+        part.end_one()
+        return over
+    if running is None:
+        part.end_own(lambda: [result])
     else:
-        part.end_own([task.result()], None)
+        parts.append(running)
+        own._serving.when_over(running, lambda outcome: part.end_own(lambda: [outcome()]))
+    return over

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 NAME = "corymb.python"
 """The function that ranks in Python offer each other."""
 
+Outcome = Callable[[], Any]
+"""Gives the result of a method that is over, or raises what it has raised."""
+
 # What a call is of: (which, target, name, args, kwargs).
 METHOD, FUNCTION, CREATE, DESTROY, GROUP, TAKEN = range(6)
 
@@ -95,13 +98,9 @@ class Serving:
             if type(result) in SIMPLE and function == 0:
                 if number != 0:
                     self._native.answer(number, pickle.dumps(result, PROTOCOL))
-            elif type(result) is CoroutineType:
-                task = self.start_task(result)
-                self._note_served(number, task)
-                task.add_done_callback(partial(self._end_task, number, source, function))
-            elif isinstance(result, RemoteCall):
-                self._note_served(number, result)
-                result.then(partial(self._end_served_call, number, source))
+            elif (running := self.started(result)) is not None:
+                self._note_served(number, running)
+                self.when_over(running, partial(self._end_served, number, source, function))
             else:
                 self._answer_any(number, source, function, result)
         except BaseException as error:
@@ -137,8 +136,28 @@ class Serving:
             del self._objects[target]
         return None  # TAKEN: the answer says that all that came before has been taken.
 
-    def start_task(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Runs an asynchronous method."""
+    def started(self, result: Any) -> asyncio.Task[Any] | RemoteCall[Any] | None:
+        """What gives the result of a method later; None: it is there."""
+        if type(result) is CoroutineType:
+            return self._start_task(result)
+        return result if isinstance(result, RemoteCall) else None
+
+    def when_over(
+        self, running: asyncio.Task[Any] | RemoteCall[Any], end: Callable[[Outcome], None]
+    ) -> None:
+        """Calls end(outcome) then."""
+        if isinstance(running, RemoteCall):
+            running.then(lambda call: end(call._outcome))
+            return
+
+        def outcome(task: asyncio.Task[Any]) -> Any:
+            if task.cancelled():
+                raise Error("the method was cancelled on its rank", "interrupted", [self._own.rank])
+            return task.result()
+
+        running.add_done_callback(lambda task: end(partial(outcome, task)))
+
+    def _start_task(self, coroutine: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         if self._own._loop is None:
             coroutine.close()
             raise Error(
@@ -156,20 +175,7 @@ class Serving:
             self._posted.add(served)
             served.add_done_callback(self._posted.discard)
 
-    def _end_task(self, number: int, source: int, function: int, task: asyncio.Task[Any]) -> None:
-        def outcome() -> Any:
-            if task.cancelled():
-                raise Error("the method was cancelled on its rank", "interrupted", [self._own.rank])
-            return task.result()
-
-        self._end_served(number, source, function, outcome)
-
-    def _end_served_call(self, number: int, source: int, call: RemoteCall[Any]) -> None:
-        self._end_served(number, source, 0, call._outcome)
-
-    def _end_served(
-        self, number: int, source: int, function: int, outcome: Callable[[], Any]
-    ) -> None:
+    def _end_served(self, number: int, source: int, function: int, outcome: Outcome) -> None:
         self._served.pop(number, None)
         if self._native.rank < 0:
             return  # It has left.
