@@ -2,7 +2,7 @@
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
 .PHONY: demo check test long build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
-	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap mpi-calls ablation papers format clean help
+	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap mpi-calls ablation papers results format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -59,11 +59,14 @@ mpi-calls: ## Calls between two ranks beside calls made of messages of three MPI
 mpi-overlap: ## How much of a collective over nodes computing hides, with corymb and without, as root
 	@tools/mpi_pairs.sh overlap
 
-ablation: ## What each number of src/*/tuning.hpp is worth, simulated and here, in docs/results/ablation.md; 10 minutes
+ablation: ## What each number of src/*/tuning.hpp is worth, simulated and here, in docs/results; 10 minutes
 	@tools/ablation.sh
 
 papers: ## The papers' figures repeated, in docs/results/seeds; STUDIES="smelt" does some; 10 minutes
 	@tools/papers.sh $(STUDIES)
+
+results: ## Pages and plots of docs/results from their records; a second
+	@python3 tools/results
 
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh

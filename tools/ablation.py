@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What each number of src/*/tuning.hpp is worth, as a page in Markdown.
+"""What each number of src/*/tuning.hpp is worth, as a record of docs/results/data.
 
 `tools/ablation.py [--only TEXT] [--output FILE]`, started by `make ablation`. Each number is
 switched off in turn ($CORYMB_WITHOUT). For numbers of the planner its choices are compared with
@@ -11,22 +11,24 @@ running teams operations of threads are timed here, with the number and without 
 from __future__ import annotations
 
 import argparse
-import datetime
 import json
 import math
 import os
-import platform
 import re
 import resource
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+sys.path += [str(ROOT / "tools" / "results"), str(ROOT / "bench" / "papers")]
+
+import render  # noqa: E402  tools/results/render.py
+import take  # noqa: E402
+
 PROGRAMS = ROOT / "build" / "ablation" / "bench"
 MACHINES = ("epyc-9654-2s-192c", "epyc-7742-2s-256t", "sparc-4s-256t-mctop-cycles")
 RANKS = (64, 192)
@@ -174,80 +176,58 @@ def numbers() -> list[Number]:
     return found
 
 
-def processor() -> str:
-    names = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    return names[0] if names else platform.machine()
-
-
-def table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
-PAGE = """# What the numbers of rules are worth
-
-Rules have numbers that no model gives. They stand in `src/*/tuning.hpp`. `make ablation`
-switches each off in turn and writes this page. The *origin* of a number is how its value was found:
+INTRODUCTION = """Rules have numbers that no model gives. They stand in `src/*/tuning.hpp`.
+`make ablation` switches each off in turn. The *origin* of a number is how its value was found:
 
 - *reasoned*: by the reasoning beside the number,
 - *simulated*: by simulation on machines of the gallery,
-- *measured*: on the machine that the text beside the number names.
-
-The runs were made on {processor}, {date}, in {seconds:.0f} s.
-
-## Plans
-
-- *decided*: the rule excluded or changed something in planning, as `corymb plan --explain` says.
+- *measured*: on the machine that the text beside the number names."""
+PLANS = """- *decided*: the rule excluded or changed something in planning (`plan --explain`).
 - *changed*: plans that differ without the rule.
-- *times*: simulated times of the plans without the rule, divided by those with it.
-  Above 1 the rule makes plans faster. *worst* and *best* are those of single requests.
-- *planning*: CPU time of planning without the rule, divided by that with it.
-
-The requests are for {ranks} ranks of
-{machines}, and for clusters.
-For `tune/turns`, which are costs, eight ranks take turns on each CPU, and plans chosen without the
-number are timed with it.
-
-{plans}
-
-## Running teams
-
-Barriers and broadcasts of 64 KiB among as many threads as there are CPUs, and four times as many.
-*times* are measured here, in turns: those without the rule, divided by those with it. Differences
-below a tenth are noise on a machine that does other work.
-
-{here}
-
-## Without a measurement
-
-These need several nodes, or decide about mailboxes and multicasts. The reasoning stands beside
-each.
-
-{others}
-"""
+- *times*: simulated times of the plans without the rule, divided by those with it. Above 1 the rule
+  makes plans faster. *worst* and *best* are those of single requests.
+- *planning*: CPU time of planning without the rule, divided by that with it."""
+REQUESTS = f"""The requests are for {" and ".join(map(str, RANKS))} ranks of {", ".join(MACHINES)},
+and for clusters. For `tune/turns`, which are costs, eight ranks take turns on each CPU. Plans
+chosen without the number are timed with it."""
+HERE = """Barriers and broadcasts of 64 KiB ran among as many threads as there are CPUs, and four
+times as many. *times* are measured in turns: those without the rule, divided by those with it.
+Differences below a tenth are noise on a machine that does other work."""
+OTHERS = """These need several nodes, or decide about mailboxes and multicasts. The reasoning stands
+beside each."""
 
 
-def page(found: dict[str, list[list[str]]], seconds: float) -> str:
+def record(found: dict[str, list[list[str]]]) -> dict[str, object]:
+    """For docs/results/data."""
     columns = ["number", "value", "off", "origin"]
     ratios = ["times, mean", "worst", "best"]
-    return PAGE.format(
-        processor=processor(),
-        date=datetime.date.today(),
-        seconds=seconds,
-        ranks=" and ".join(map(str, RANKS)),
-        machines=", ".join(MACHINES),
-        plans=table([*columns, "decided", "changed", *ratios, "planning"], found["plans"]),
-        here=table([*columns, *ratios], found["here"]),
-        others=table(columns, found["others"]),
-    )
+    planning = ["decided", "changed", *ratios, "planning"]
+
+    def table(more: list[str], rows: str) -> dict[str, object]:
+        return {"columns": [*columns, *more], "rows": found[rows]}
+
+    return {
+        "schema": render.SCHEMA,
+        "title": "What the numbers of rules are worth",
+        "purpose": "This page says what each number in a rule is worth, and how it was found.",
+        "measured": take.origin("make ablation"),
+        "sections": [
+            {"blocks": INTRODUCTION.split("\n\n")},
+            {
+                "title": "Plans",
+                "blocks": [PLANS, REQUESTS, table(planning, "plans")],
+            },
+            {"title": "Running teams", "blocks": [HERE, table(ratios, "here")]},
+            {"title": "Without a measurement", "blocks": [OTHERS, table([], "others")]},
+        ],
+    }
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", default="", help="a part of the numbers' names")
-    parser.add_argument("--output", type=Path, help="write the page there, too")
+    parser.add_argument("--output", type=Path, help="write the record there")
     options = parser.parse_args()
-    begin = time.monotonic()
     usual: dict[str, Run] = {}
     found: dict[str, list[list[str]]] = {"plans": [], "here": [], "others": []}
     for number in numbers():
@@ -265,10 +245,8 @@ def main() -> int:
         else:
             found["others"].append(row)
         print(" | ".join(row), file=sys.stderr, flush=True)
-    text = page(found, time.monotonic() - begin)
-    print(text)
     if options.output:
-        options.output.write_text(text, encoding="utf-8")
+        take.save(options.output, record(found))
     return 0
 
 

@@ -2,13 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Repeats the figures of the papers that corymb began with (bench/papers) and writes their pages in
 # docs/results/seeds. `tools/papers.sh` does all studies, `tools/papers.sh smelt leaders` some.
-# `tools/papers.sh render` only writes the pages from what was found before.
+# `make results` only writes the pages from what was found before.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 prepare_build_folder
-if [ "${1:-}" = render ]; then
-    exec "$(system_python)" "$root/bench/papers" render
-fi
 note "about 7 minutes on two quiet CPUs beside compiling"
 "$root/tools/setup.sh" build
 "$root/tools/install_python.sh"
@@ -22,5 +19,5 @@ case " ${*:-here} " in
     ;;
 esac
 trap - INT TERM
-"$venv/bin/python" "$root/bench/papers" measure "$@"
-exec "$venv/bin/python" "$root/bench/papers" render
+"$venv/bin/python" "$root/bench/papers" "$@"
+exec "$venv/bin/python" "$root/tools/results"

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The figures of the papers that corymb began with, repeated; `make papers` calls it.
 
-    python bench/papers measure [STUDY ...]     # simulates and measures, writes the records
-    python bench/papers render [--folder F]     # writes pages and plots from the records
+    python bench/papers [STUDY ...]     # simulates and measures, writes the records
 
-The records are docs/results/seeds/STUDY.json; pages and plots stand beside them. Rendering needs
-Python's standard library only.
+The records are docs/results/seeds/STUDY.json. `make results` writes pages and plots beside them.
 """
 
 from __future__ import annotations
@@ -58,17 +56,8 @@ def measure(studies: list[str]) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="The papers' figures, repeated.")
-    commands = parser.add_subparsers(dest="command", required=True)
-    measured = commands.add_parser("measure", help="simulate and measure, write the records")
-    measured.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(pages.STUDIES))
-    rendered = commands.add_parser("render", help="write pages and plots from the records")
-    rendered.add_argument("--folder", type=Path, default=record.FOLDER, help="where to")
+    parser.add_argument("studies", nargs="*", metavar="STUDY", help=", ".join(pages.STUDIES))
     options = parser.parse_args()
-    if options.command == "render":
-        for name, text in pages.files().items():
-            options.folder.mkdir(parents=True, exist_ok=True)
-            (options.folder / name).write_text(text, encoding="utf-8")
-        return 0
     for name in options.studies:
         if name not in pages.STUDIES:
             parser.error(f"unknown study '{name}'; there are {', '.join(pages.STUDIES)}")

@@ -192,7 +192,7 @@ def overlap_rows(here: Data) -> list[Row]:
         Row(
             "overlap by size, between nodes",
             "as above",
-            "in [its own table](../../mpi-measured.md#hidden-behind-computation)",
+            "in [its own table](../mpi.md#hidden-behind-computation)",
             "-",
             "measured, 2 nodes of namespaces, as root",
             "make mpi-overlap",
@@ -321,6 +321,6 @@ def _noise_text(data: Data) -> str:
 
 {data["phases"]} phases of {data["compute_ns"] / 1000:,.0f} µs of computing and a {data["op"]} by
 `{data["scheme"]}`, in microseconds a phase. The noise is made up.
-[Noise](../../noise.md#phases-over-many-ranks) explains the forms of call.
+[Noise](../../explain/noise.md#phases-over-many-ranks) explains the forms of call.
 
 {markdown(header, lines)}"""

@@ -245,7 +245,7 @@ between them. A core copies {node["copy_gbs"]} GB/s, and each of {node["controll
 controllers feeds {node["controller_gbs"]} GB/s. The network is `{network}`: two adapters of
 InfiniBand DDR give 2 GB/s each, as in the paper. Everything else is assumed. Leaders are numbered
 node after node (`node-major`), or exchange with those of equal number first (`lanes`);
-[the schemes](../../cluster.md#schemes) are explained elsewhere.
+[the schemes](../../explain/nodes.md#schemes) are explained elsewhere.
 
 ## {data["nodes"]} nodes by size
 

@@ -119,7 +119,7 @@ corymb began with five papers. Their figures and numbers stand here beside corym
 
 `make papers` installs what is missing, simulates and measures everything, and writes these pages
 and plots anew: {minutes:.0f} minutes on two CPUs. `STUDIES="smelt leaders"` repeats some.
-`tools/papers.sh render` only renders: the pages are made from the JSON files alone.
+`make results` only renders: the pages are made from the JSON files alone.
 
 {markdown(["study", "seconds", "date", "processor"], seconds)}
 """

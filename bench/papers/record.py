@@ -24,20 +24,23 @@ def save(record: Data, folder: Path = FOLDER) -> Path:
     """Writes a line for each value that is no table itself, so that changes can be read."""
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{record['study']}.json"
-    file.write_text(_lines(record, 0) + "\n", encoding="utf-8")
+    file.write_text(as_lines(record) + "\n", encoding="utf-8")
     return file
 
 
-def _lines(value: Any, depth: int) -> str:
-    flat = json.dumps(value)
-    if not isinstance(value, dict | list) or not value or len(flat) + depth <= 128:
+def as_lines(value: Any, depth: int = 0) -> str:
+    """JSON with a line for each value that is short, and for each row of a table."""
+    flat = json.dumps(value, ensure_ascii=False)
+    is_row = isinstance(value, list) and not any(isinstance(one, dict) for one in value)
+    most = 320 if is_row and any(not isinstance(one, list) for one in value) else 128
+    if not isinstance(value, dict | list) or not value or len(flat) + depth <= most:
         return flat
     inner = " " * (depth + 1)
     if isinstance(value, dict):
-        parts = [f"{inner}{json.dumps(k)}: {_lines(v, depth + 1)}" for k, v in value.items()]
+        parts = [f'{inner}"{name}": {as_lines(one, depth + 1)}' for name, one in value.items()]
         opening, closing = "{", "}"
     else:
-        parts = [inner + _lines(one, depth + 1) for one in value]
+        parts = [inner + as_lines(one, depth + 1) for one in value]
         opening, closing = "[", "]"
     return opening + "\n" + ",\n".join(parts) + "\n" + " " * depth + closing
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -69,7 +70,7 @@ def wrapped(text: str, columns: int = 110) -> str:
     """A paragraph or an item of a list, broken as the pages are."""
     lines, line = [], ""
     indent = "  " if text.startswith("- ") else ""
-    for word in text.split():
+    for word in re.findall(r"(?:`[^`]*`|\S)+", text):  # Code is not broken.
         if line and len(line) + 1 + len(word) > columns:
             lines.append(line)
             line = indent + word

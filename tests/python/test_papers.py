@@ -32,7 +32,7 @@ def pages() -> ModuleType:
 def test_pages_and_plots_are_rendered_from_the_records(pages: ModuleType) -> None:
     files = pages.files()
     for name, text in files.items():
-        stale = f"{name} is stale; run tools/papers.sh render"
+        stale = f"{name} is stale; run make results"
         assert (FOLDER / name).read_text(encoding="utf-8") == text, stale
     kept = {file.name for file in FOLDER.iterdir()}
     assert kept == files.keys() | {f"{study}.json" for study in pages.STUDIES}
@@ -92,7 +92,7 @@ def make(words: list[str], studies: tuple[str, ...]) -> None:
 
 def test_a_wrong_study_is_refused(tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, str(ROOT / "bench" / "papers"), "measure", "smelts"],
+        [sys.executable, str(ROOT / "bench" / "papers"), "smelts"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 2

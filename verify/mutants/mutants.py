@@ -12,7 +12,6 @@ error or by a deadline, let no wrong result out of a call, and are counted apart
 import argparse
 import contextlib
 import dataclasses
-import datetime
 import os
 import random
 import re
@@ -26,7 +25,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = ROOT / "verify" / "mutants"
@@ -453,14 +452,12 @@ def draw(
     return outcomes
 
 
-def rows(outcomes: list[Outcome]) -> list[str]:
-    lines = ["| place | mutant | code | without assertions | stopped by |", "|---|---|---|---|---|"]
-    for o in sorted(outcomes, key=lambda o: (o.mutant.file, o.mutant.line)):
-        code = o.mutant.what.replace("|", "\\|")
-        code = code if len(code) <= 60 else code[:57] + "..."
-        lines.append(f"| `{o.mutant.file}:{o.mutant.line}` | {o.mutant.kind} | `{code}` |"
-                     f" {o.without} | {stopped_by(o)} |")  # fmt: skip
-    return lines
+def row(outcome: Outcome) -> list[str]:
+    mutant = outcome.mutant
+    code = mutant.what.replace("|", "\\|")
+    code = code if len(code) <= 60 else code[:57] + "..."
+    place = f"`{mutant.file}:{mutant.line}`"
+    return [place, mutant.kind, f"`{code}`", outcome.without, stopped_by(outcome)]
 
 
 def is_stopped(verdict: str) -> bool:
@@ -473,24 +470,37 @@ def stopped_by(outcome: Outcome) -> str:
     return "debug" if is_stopped(outcome.everything) else "-"
 
 
-def table(seed: int, outcomes: list[Outcome]) -> str:
+def section(seed: int, outcomes: list[Outcome]) -> dict[str, Any]:
+    """For docs/results/data/mutants.json."""
     changing = [o for o in outcomes if o.changes]
     ending = [o for o in outcomes if o.ends]
     stopped = Counter(stopped_by(o) for o in changing)
-    lines = [
-        f"## Seed {seed}",
-        "",
-        f"{datetime.date.today()}: {len(outcomes)} mutants drawn, {len(changing)} change a result.",
-        f"Assertions stop {len(changing) - stopped['-']} of these, those of every build"
-        f" {stopped['always on']}.",
-        "",
-        *rows(changing),
-        "",
+    table = {
+        "columns": ["place", "mutant", "code", "without assertions", "stopped by"],
+        "rows": [row(o) for o in sorted(changing, key=lambda o: (o.mutant.file, o.mutant.line))],
+    }
+    counts = (
+        f"{len(outcomes)} mutants were drawn, {len(changing)} change a result. Assertions stop"
+        f" {len(changing) - stopped['-']} of these, those of every build {stopped['always on']}."
+    )
+    others = (
         f"{len(ending)} crash, or end in an error or by a deadline. Assertions are first at"
-        f" {sum(stopped_by(o) != '-' for o in ending)}.",
-        "The others change nothing that the driver sees.",
-    ]
-    return "\n".join(lines) + "\n"
+        f" {sum(stopped_by(o) != '-' for o in ending)}. The others change nothing that the"
+        " driver sees."
+    )
+    return {"title": f"Seed {seed}", "blocks": [counts, table, others]}
+
+
+def save(file: Path, sections: list[dict[str, Any]]) -> None:
+    """The record with the sections in place of those that it had."""
+    sys.path += [str(ROOT / "tools" / "results"), str(ROOT / "bench" / "papers")]
+    import render
+    import take
+
+    record = render.load(file)
+    record["measured"] = take.origin(record["measured"]["command"])
+    record["sections"] = sections
+    take.save(file, record)
 
 
 def main() -> int:
@@ -502,7 +512,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=60, help="mutants that change a result")
     parser.add_argument("--least", type=int, default=50, help="to be stopped of so many")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--out", type=Path, help="the tables go to this page, below its first rule")
+    parser.add_argument("--out", type=Path, help="the record that gets the sections")
     parser.add_argument("--reuse", action="store_true", help="the driver that was built last")
     parser.add_argument("--mutants", type=int, nargs="*", help="only these, by number")
     arguments = parser.parse_args()
@@ -524,7 +534,7 @@ def main() -> int:
         if verdict != "nothing":
             sys.exit(f"without a mutant the driver says, with assertions: {mode}: {verdict}")
     seconds = 2 * (time.monotonic() - begin) + 5
-    pages, failed = [], False
+    sections, failed = [], False
     for seed in arguments.seeds:
         only = set(arguments.mutants or ())
         outcomes = draw(build, seed, arguments.count, seconds, arguments.jobs, only)
@@ -532,10 +542,9 @@ def main() -> int:
         stopped = [o for o in changing if stopped_by(o) != "-"]
         print(f"seed {seed}: {len(stopped)} of {len(changing)} are stopped", flush=True)
         failed |= len(stopped) < arguments.least * len(changing) // arguments.count
-        pages.append(table(seed, outcomes))
+        sections.append(section(seed, outcomes))
     if arguments.out:
-        head = arguments.out.read_text().split("\n---\n")[0]
-        arguments.out.write_text(head + "\n---\n\n" + "\n".join(pages))
+        save(arguments.out, sections)
     return 1 if failed else 0
 
 
