@@ -24,6 +24,7 @@ struct CallHeader {
         returned, ///< A request, with where the object is, and its kind.
         flush,    ///< Asks for a `flushed` behind all that has come before.
         flushed,  ///< Where the object is.
+        withheld, ///< As flushed, but calls of the asking rank are kept back there.
         moved,    ///< To who has made the object: where it is. Is answered.
         settled,  ///< To where the object is: it may be called; or it is not meant to be there.
     };

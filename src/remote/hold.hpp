@@ -8,6 +8,8 @@
 #include <corymb/rank.hpp>
 #include <corymb/task_semaphore.hpp>
 
+#include <algorithm>
+
 namespace corymb::detail {
 
 /// Keeps calls of an object back while the object moves.
@@ -23,6 +25,11 @@ struct Hold {
     Rank from = -1; ///< The object has come from there, and may not be called yet; -1: it is going.
     ParkedRequests::Requests requests; ///< In the order in which they came.
     TaskSemaphore moment{0};           ///< The move may begin, or has ended.
+
+    [[nodiscard]] bool has_of(Rank caller) const noexcept {
+        return std::any_of(requests.begin(), requests.end(),
+                           [caller](const auto& one) { return one.from == caller; });
+    }
 };
 
 /// A call of an object that is held.

@@ -119,12 +119,13 @@ void RemoteState::begin_flush(const RemoteId& id, Route& route) noexcept {
     end_flush(id, route);
 }
 
-void RemoteState::take_flushed(Rank from, RemoteReader& body) noexcept {
+void RemoteState::take_flushed(Rank from, RemoteReader& body, bool is_withheld) noexcept {
     const RemoteId id = RemoteCodec<CalledObject>::read(body).id;
     const auto told = RemoteCodec<Whereabouts>::read(body);
     Route* const route = routes.find(id);
     if (route != nullptr && route->is_flushing && route->to.rank == from) {
         route->learn(told);
+        route->is_leaving = route->is_leaving && !is_withheld;
         end_flush(id, *route);
     }
 }
@@ -274,9 +275,12 @@ void RemoteState::send_back(Rank to, CallHeader header, const RemoteId& id,
 void RemoteState::take_flush(Rank from, RemoteReader& body) noexcept {
     const RemoteId id = RemoteCodec<CalledObject>::read(body).id;
     moves.note_flushed(from, id);
+    const std::uint32_t slot = objects.find(id);
+    const Hold* const hold = slot == ObjectTable::no_slot ? nullptr : objects.hold(slot);
     try {
         CallHeader header;
-        header.kind = CallHeader::flushed;
+        header.kind =
+            hold != nullptr && hold->has_of(from) ? CallHeader::withheld : CallHeader::flushed;
         send_object_note(from, header, id, moves.where(id));
     } catch (...) { // It has gone.
     }
@@ -285,7 +289,8 @@ void RemoteState::take_flush(Rank from, RemoteReader& body) noexcept {
 void RemoteState::take_note(Rank from, const CallHeader& header, RemoteReader& body) {
     switch (header.kind) {
     case CallHeader::returned: take_returned(from, header, body); break;
-    case CallHeader::flushed: take_flushed(from, body); break;
+    case CallHeader::flushed: take_flushed(from, body, false); break;
+    case CallHeader::withheld: take_flushed(from, body, true); break;
     case CallHeader::moved: {
         const RemoteId id = RemoteCodec<CalledObject>::read(body).id;
         moves.note_moved(id, RemoteCodec<Whereabouts>::read(body));

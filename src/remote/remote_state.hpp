@@ -206,7 +206,7 @@ private:
     void take_returned(Rank from, CallHeader header, RemoteReader& body);
     void begin_flush(const RemoteId& id, Route& route) noexcept;
     void take_flush(Rank from, RemoteReader& body) noexcept;
-    void take_flushed(Rank from, RemoteReader& body) noexcept;
+    void take_flushed(Rank from, RemoteReader& body, bool is_withheld) noexcept;
     void end_flush(RemoteId id, Route& route) noexcept;
     void send_kept(Rank to, const Route::Message& message) noexcept;
     void fail_kept(const Route::Message& message, const std::exception_ptr& why) noexcept;

@@ -23,7 +23,14 @@ struct Row {
     static constexpr bool is_exclusive = true;
     std::vector<int> numbers;
     void add(int number) { numbers.push_back(number); }
+    /// Runs until it is let go.
+    Task<> run() {
+        while (!is_let_go) {
+            co_await this_task::yield();
+        }
+    }
     [[nodiscard]] Rank place() const { return here(); }
+    static inline std::atomic<bool> is_let_go{false};
 };
 } // namespace
 
@@ -99,6 +106,66 @@ TEST(MigrationRoutes, LocalAsksNothingOfTheCallThatRuns) {
         }
     });
     EXPECT_EQ(runs, 1);
+}
+
+/// Rank 0 forgets the place of an object that keeps a call of it back.
+TEST(MigrationRoutes, APlaceIsNotForgottenWhileACallIsKeptThere) {
+    Row::is_let_go = false;
+    std::atomic<bool> is_kept{false};
+    std::atomic<bool> is_moving{false};
+    std::atomic<bool> is_sent{false};
+    std::atomic<bool> has_moved{false};
+    Remote<Row> shared;
+    among(4, [&](Rank rank) -> Task<> {
+        if (rank == 0) {
+            const auto row = co_await make_moved(1, 2);
+            co_await row.call<&Row::place>();
+            std::vector<Remote<Row>> others;
+            for (int i = 0; i < 1024; ++i) { // remote/moved_objects_known
+                others.push_back(co_await make_moved(1, 2));
+            }
+            for (std::size_t i = 1; i < others.size(); ++i) {
+                co_await others[i].call<&Row::place>();
+            }
+            shared = row;
+            is_kept = true;
+            co_await until(is_moving);
+            co_await row.post<&Row::add>(1);
+            co_await meet(2);
+            co_await others[0].call<&Row::place>(); // One place too many.
+            co_await meet(2);
+            co_await row.post<&Row::add>(2);
+            is_sent = true;
+            keep_thread_until(has_moved);
+            Row seen;
+            while (seen.numbers.size() != 2) {
+                seen = co_await row.get();
+            }
+            const std::vector<int> in_order{1, 2};
+            EXPECT_EQ(seen.numbers, in_order);
+            EXPECT_EQ(co_await row.call<&Row::place>(), 3);
+            for (const auto& other : others) {
+                co_await other.destroy();
+            }
+            co_await row.destroy();
+        } else if (rank == 2) {
+            co_await until(is_kept);
+            co_await finish([&]() -> Task<> {
+                spawn([](Remote<Row> one) -> Task<> {
+                    co_await one.call<&Row::run>();
+                }(shared));
+                co_await this_task::yield();
+                spawn(move_to(shared, 3));
+                co_await this_task::yield();
+                is_moving = true;
+                co_await until(is_sent);
+                co_await meet(1);
+                Row::is_let_go = true;
+            });
+            co_await meet(1);
+            has_moved = true;
+        }
+    });
 }
 
 } // namespace
