@@ -41,6 +41,11 @@ public:
     /// From here on each call is noted. Before the first one.
     void set_log(CallLog* log) noexcept { log_ = log; }
     [[nodiscard]] Rank to(std::uint32_t call) const noexcept { return calls_[call].to; }
+    /// It was asked to stop, and its end is waited for: so is wherever else it goes.
+    void note_stopped(std::uint32_t call) noexcept { calls_[call].is_stopped = true; }
+    [[nodiscard]] bool is_stopped(std::uint32_t call) const noexcept {
+        return calls_[call].is_stopped;
+    }
     /// Nobody learns of its end from here on. Returns who would have.
     Ending neglect(std::uint32_t call) noexcept {
         note_end(call);
@@ -106,6 +111,7 @@ private:
         Rank to = -1; ///< -1: the place is free.
         Ending ending;
         std::uint32_t next_free = 0; ///< While the place is taken: the number in the log.
+        bool is_stopped = false;     ///< Its end is waited for.
     };
     std::vector<Call> calls_;
     CallLog* log_ = nullptr; ///< Null: there is none.

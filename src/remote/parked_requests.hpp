@@ -50,6 +50,9 @@ public:
     [[nodiscard]] Requests take_if(const auto& is_over) noexcept {
         return take_if(waiting_, is_over);
     }
+    [[nodiscard]] Requests take_revived_if(const auto& is_over) noexcept {
+        return take_if(revived_, is_over);
+    }
     [[nodiscard]] static Requests take_if(Requests& from, const auto& is_over) noexcept {
         Requests taken;
         for (auto one = from.begin(); one != from.end();) {

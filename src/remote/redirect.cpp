@@ -28,6 +28,11 @@ std::exception_ptr gone() {
     return std::make_exception_ptr(Error(Errc::invalid_argument, object_is_gone));
 }
 
+std::exception_ptr stopped_early() {
+    return std::make_exception_ptr(
+        Error(Errc::interrupted, "the call was asked to stop before it began"));
+}
+
 } // namespace
 
 Rank RemoteState::way_of_moved(const RemoteId& object) noexcept {
@@ -181,6 +186,9 @@ void RemoteState::send_kept(Rank to, const Route::Message& message) noexcept {
             message.waits != nullptr) {
             message.waits->settle(nullptr);
         }
+        if (header.call != Reply::nobody && calls_.is_stopped(header.call)) {
+            send_stop(header.call);
+        }
     } catch (...) {
         fail_kept(message, reason_of(to, std::current_exception()));
     }
@@ -253,6 +261,9 @@ bool RemoteState::tell_moved(Rank home, const RemoteId& id, const Whereabouts& a
 
 void RemoteState::send_back(Rank to, CallHeader header, const RemoteId& id,
                             RemoteReader request) noexcept {
+    if (is_lost(to)) {
+        return;
+    }
     const Reply reply(*this, to, header.call);
     try {
         const CalledObject of{whole_of(id)};
@@ -316,6 +327,34 @@ void RemoteState::hold_back(Hold& by, const Reply& reply, const CallHeader& head
     } catch (...) {
         send_failure(reply, std::current_exception());
     }
+}
+
+ParkedRequests::Requests RemoteState::take_kept_back(const auto& is_meant) noexcept {
+    ParkedRequests::Requests taken = parked_.take_revived_if(is_meant);
+    objects.for_each_hold([&](Hold& hold) {
+        taken.splice(taken.end(), ParkedRequests::take_if(hold.requests, is_meant));
+    });
+    return taken;
+}
+
+void RemoteState::drop_parked(Rank from, std::uint32_t call) noexcept {
+    const auto is_meant = [from, call](const auto& each) {
+        return each.from == from && each.header.call == call;
+    };
+    for (const auto& one : parked_.take_if(is_meant)) {
+        send_failure(Reply(*this, one.from, one.header.call), one.why);
+    }
+    for (const auto& one : take_kept_back(is_meant)) {
+        send_failure(Reply(*this, one.from, one.header.call), stopped_early());
+    }
+}
+
+void RemoteState::drop_parked_of(Rank gone) noexcept {
+    const auto is_over = [gone](const auto& each) {
+        return each.from == gone && each.header.call != Reply::nobody;
+    };
+    static_cast<void>(parked_.take_if(is_over));
+    static_cast<void>(take_kept_back(is_over));
 }
 
 void RemoteState::require_rank(Rank to) const {

@@ -147,6 +147,7 @@ void RemoteState::stop_call(std::uint32_t call) noexcept {
 void RemoteState::stop_calls(const Scope& scope) noexcept {
     calls_.for_each([&](std::uint32_t call, Rank /*to*/, const Ending& ending) {
         if (ending.counts == &scope) {
+            calls_.note_stopped(call);
             send_stop(call);
         }
     });
@@ -346,19 +347,6 @@ bool RemoteState::is_late(Rank from) const noexcept {
 void RemoteState::refuse_parked() noexcept {
     for (const auto& one :
          parked_.take_if([this](const auto& each) { return is_late(each.from); })) {
-        send_failure(Reply(*this, one.from, one.header.call), one.why);
-    }
-}
-
-void RemoteState::drop_parked(Rank from, std::uint32_t call) noexcept {
-    const auto is_meant = [from, call](const auto& each) {
-        return each.from == from && each.header.call == call;
-    };
-    ParkedRequests::Requests dropped = parked_.take_if(is_meant);
-    objects.for_each_hold([&](Hold& hold) {
-        dropped.splice(dropped.end(), ParkedRequests::take_if(hold.requests, is_meant));
-    });
-    for (const auto& one : dropped) {
         send_failure(Reply(*this, one.from, one.header.call), one.why);
     }
 }
@@ -586,9 +574,7 @@ void RemoteState::lose(Rank gone, const std::exception_ptr& thrown) noexcept {
             served.stop.request_stop();
         }
     }
-    static_cast<void>(parked_.take_if([gone](const ParkedRequests::Parked& one) {
-        return one.from == gone && one.header.call != Reply::nobody;
-    }));
+    drop_parked_of(gone);
     lose_routes(gone);
     moves.lose(gone);
     wake_at_end();

@@ -226,6 +226,10 @@ private:
     /// Whether the request of `from` belongs to a run in which this rank's task has ended.
     [[nodiscard]] bool is_late(Rank from) const noexcept;
     void drop_parked(Rank from, std::uint32_t call) noexcept;
+    /// Nobody waits for the requests of that rank any more.
+    void drop_parked_of(Rank gone) noexcept;
+    /// Takes out the requests whose objects were made before, for which `is_meant(request)`.
+    [[nodiscard]] ParkedRequests::Requests take_kept_back(const auto& is_meant) noexcept;
     /// What a call of a rank throws that takes nothing more, for what the transport has thrown.
     [[nodiscard]] std::exception_ptr reason_of(Rank to, const std::exception_ptr& thrown) noexcept;
     /// All that a rank that has left or ended has sent.

@@ -73,6 +73,15 @@ Task<> until_dead(Rank rank) {
     }
 }
 
+/// Until this rank has given up what the rank has begun. An error of a new call may come before.
+Task<> until_lost(Rank rank) {
+    try {
+        co_await at(rank, []() -> Task<> { co_await this_task::sleep_for(1h); });
+    } catch (const Error&) {
+        co_return;
+    }
+}
+
 TEST(MigrationProcesses, AnObjectOutlivesItsMaker) {
     with_victim(4, [](const std::function<void()>& kill) -> Task<> {
         const auto known = co_await create<Counter>(3);
@@ -109,6 +118,52 @@ TEST(MigrationProcesses, AnObjectOutlivesItsMaker) {
             EXPECT_EQ(error.code(), Errc::team_broken) << error.what();
         }
         EXPECT_EQ(co_await back.call<&Counter::place>(), 2);
+    });
+}
+
+/// A counter whose calls wait for each other.
+struct Till : Counter {
+    static constexpr bool is_exclusive = true;
+    Task<> run() {
+        while (!is_let_go) {
+            co_await this_task::yield();
+        }
+    }
+    static inline bool is_let_go = false;
+};
+
+TEST(MigrationProcesses, ACallThatIsKeptBackEndsWithItsCaller) {
+    with_victim(3, [](const std::function<void()>& kill) -> Task<> {
+        const auto till = co_await create<Till>(1);
+        co_await finish([&]() -> Task<> {
+            spawn([](Remote<Till> of) -> Task<> {
+                co_await of.call<&Till::run>();
+            }(till));
+            co_await at(1, [] {});
+            spawn([](Remote<Till> of) -> Task<> {
+                bool is_refused = false;
+                try {
+                    co_await of.migrate(2);
+                } catch (const Error& error) {
+                    is_refused = error.code() == Errc::team_broken;
+                }
+                EXPECT_TRUE(is_refused) << "the rank has gone";
+            }(till));
+            co_await at(1, [] {});
+            co_await post(
+                2, [](Remote<Till> of) -> Task<> { co_await of.call<&Till::add>(1); }, till);
+            co_await at(2, []() -> Task<> { co_await at(1, [] {}); }); // The call has come first.
+            Spawned<void> has_seen = spawn([]() -> Task<> {
+                co_await at<&until_lost>(1, 2);
+            }());
+            co_await at(1, [] {});
+            co_await at(1, []() -> Task<> { co_await at(2, [] {}); });
+            kill();
+            co_await until_dead(2);
+            co_await has_seen;
+            co_await at(1, [] { Till::is_let_go = true; });
+        });
+        EXPECT_EQ(co_await till.call<&Till::add>(0), 0);
     });
 }
 

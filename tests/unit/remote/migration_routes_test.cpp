@@ -9,8 +9,11 @@
 #include <corymb/this_task.hpp>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <gtest/gtest.h>
+#include <optional>
+#include <stop_token>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -29,8 +32,13 @@ struct Row {
             co_await this_task::yield();
         }
     }
+    Task<> sleep() {
+        co_await this_task::sleep_for(std::chrono::seconds(2));
+        has_slept = true;
+    }
     [[nodiscard]] Rank place() const { return here(); }
     static inline std::atomic<bool> is_let_go{false};
+    static inline std::atomic<bool> has_slept{false};
 };
 } // namespace
 
@@ -106,6 +114,50 @@ TEST(MigrationRoutes, LocalAsksNothingOfTheCallThatRuns) {
         }
     });
     EXPECT_EQ(runs, 1);
+}
+
+/// A tell is stopped while it comes back from where the object was, or has come back.
+TEST(MigrationRoutes, AStopFollowsATellThatHasComeBack) {
+    for (const bool is_read : {false, true}) {
+        Row::has_slept = false;
+        static std::atomic<bool> is_kept;
+        static std::atomic<bool> is_over;
+        is_kept = is_over = false;
+        std::atomic<bool> is_asked{false};
+        among(3, [&is_asked, is_read](Rank rank) -> Task<> {
+            if (rank != 0) {
+                co_return;
+            }
+            const auto row = co_await make_moved(1, 2);
+            std::stop_source source;
+            Spawned<void> told =
+                spawn(finish([&is_asked, row, is_read, source]() mutable -> Task<> {
+                          co_await row.tell<&Row::sleep>();
+                          co_await post(1, [] {
+                              is_kept = true;
+                              keep_thread_until(is_over); // Rank 1 cannot say that it has seen all.
+                          });
+                          keep_thread_until(is_kept);
+                          if (is_read) {
+                              co_await meet(2);
+                          }
+                          source.request_stop();
+                          is_asked = true;
+                      }),
+                      source.get_token());
+            std::optional<Errc> code;
+            try {
+                co_await until(is_asked);
+                is_over = true;
+                co_await told;
+            } catch (const Error& error) {
+                code = error.code();
+            }
+            EXPECT_EQ(code, Errc::interrupted);
+            co_await row.destroy();
+        });
+        EXPECT_FALSE(Row::has_slept);
+    }
 }
 
 /// Rank 0 forgets the place of an object that keeps a call of it back.
