@@ -231,6 +231,8 @@ def points(
     names: Sequence[str],
     series: Sequence[Series],
     mark: float | None = None,
+    is_log: bool = False,
+    from_zero: bool = False,
 ) -> str:
     """A line of points for each name; a point is (value, index of its name). `mark` is a value to
     compare with, and has a line of its own."""
@@ -238,7 +240,7 @@ def points(
     right = WIDTH - RIGHT - _legend_width(series)
     bottom = TOP + LINE_HEIGHT * len(names)
     marks = [] if mark is None else [mark]
-    across = axis_of(x_label, [*_values(series, 0), *marks], is_log=False)
+    across = axis_of(x_label, [*_values(series, 0), *marks], is_log, from_zero)
 
     def x_of(value: float) -> float:
         return left + 10 + across.part(value) * (right - left - 30)

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import MPIS, OLDER, Finished, Mpi
+from conftest import HERE, MPIS, OLDER, Finished, Mpi
+from limits import LIMIT_S
 
 from corymb.command.mpi_libraries import mpi_library, version_fits
 
@@ -35,6 +37,20 @@ def test_words_before_the_program(
     run = mpirun(mpi, 2, "--explain", *before, program(mpi, "waiting"), 5)
     assert run.stdout == "5 rounds, 0 wrong\n", run.stderr
     assert " corymb\n" in run.stderr, run.stderr
+
+
+def test_the_tutorials_program(mpi: Mpi, mpirun: Mpirun, tmp_path: Path) -> None:
+    """docs/start/mpi.md: with corymb and with it switched off."""
+    dots = tmp_path / "dots"
+    source = HERE.parent.parent / "examples" / "mpi" / "dots.c"
+    subprocess.run([mpi.compiler, "-O2", source, "-o", dots], check=True, timeout=LIMIT_S)
+    on = mpirun(mpi, 2, "--explain", dots, 20000)
+    assert on.stdout.startswith("2 ranks: a . b = 400, "), on.stderr
+    assert re.search(r"^ *MPI_Allreduce .* corymb$", on.stderr, re.M), on.stderr
+    off = mpirun(mpi, 2, "--explain", "env", "CORYMB_MPI=off", dots, 20000)
+    assert off.stdout.startswith("2 ranks: a . b = 400, "), off.stderr
+    assert "MPI: CORYMB_MPI=off" in off.stderr
+    assert not re.search(r" corymb$", off.stderr, re.M), off.stderr
 
 
 def test_a_script_runs_by_the_name_of_its_abi(
