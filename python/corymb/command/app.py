@@ -29,6 +29,7 @@ from corymb.command import (
 from corymb.command import mpirun as mpirun_command
 from corymb.command import run as run_command
 from corymb.command.console import room, say_error, say_kept
+from corymb.troubleshooting import place
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 USAGE_CODES = {"invalid_argument", "unknown_name"}
@@ -137,7 +138,7 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         say_kept()
     except corymb.Error as error:
-        say_error(str(error))
+        say_error(str(error) + (f" ({place(error.heading)})" if error.heading else ""))
         return _status_of(error)
     except (KeyboardInterrupt, typer.Abort):
         return _interrupted()

@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
 
 import corymb
+from corymb import troubleshooting
 from corymb.command import console, files, inputs
 from corymb.command.options import JsonFile
 
@@ -55,6 +56,12 @@ def record(seconds: float, save: str | None, json: str | None) -> None:
         )
 
 
+def place_of_help(row: Any) -> str | None:
+    """Where a page says more about what is not available, if anything can be done about it."""
+    heading = None if row.available else troubleshooting.OF_PERMISSIONS.get(row.name)
+    return troubleshooting.place(heading) if heading else None
+
+
 def command(
     noise: Annotated[
         bool, typer.Option("--noise", help="Record what interrupts this machine's CPUs.")
@@ -92,7 +99,8 @@ def command(
     yes, no = ("✓", "✗") if console.encoding_is_unicode() else ("yes", "no")
     for row in rows:
         mark = f"[green]{yes}[/]" if row.available else f"[yellow]{no}[/]"
-        table.add_row(mark, row.name, row.detail)
+        place = place_of_help(row)
+        table.add_row(mark, row.name, row.detail + (f"; {place}" if place else ""))
     out.print(table)
     out.print(f"Cached model: {model}" if machine else f"No cached model: {why}", markup=False)
     doubts = machine.doubts if machine else []
@@ -110,7 +118,9 @@ def command(
                 "cached_model": str(model) if machine else None,
                 "doubts": doubts,
                 "permissions": [
-                    {"name": r.name, "available": r.available, "detail": r.detail} for r in rows
+                    {"name": r.name, "available": r.available, "detail": r.detail}
+                    | {"help": place_of_help(r)}
+                    for r in rows
                 ],
             },
         )

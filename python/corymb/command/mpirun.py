@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import corymb
+from corymb import troubleshooting
 from corymb.command.mpi_libraries import ABIS, Mpi, mpi_among, version_fits
 from corymb.command.mpi_options import found_program, place_of_program
 
@@ -57,7 +58,7 @@ print(*{line.split()[-1] for line in open("/proc/self/maps") if ".so" in line}, 
 
 
 def _refuse(text: str) -> corymb.Error:
-    return corymb.Error(text, "invalid_argument")
+    return corymb.Error(text, "invalid_argument", heading=troubleshooting.MPI)
 
 
 def _mpi_of_python(interpreter: str) -> Mpi | str:

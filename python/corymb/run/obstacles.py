@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from corymb import troubleshooting
 from corymb.errors import Error
 from corymb.run.ranks import Task, describe
 
@@ -25,12 +26,14 @@ def check_start(fn: Callable[..., Any], start_method: str) -> None:
             "not start others; use threads=True, or concurrent.futures.ProcessPoolExecutor in "
             "place of the pool",
             "unsupported",
+            heading=troubleshooting.PYTHON,
         )
     if getattr(process, "_inheriting", False):
         raise Error(
             "corymb.run was called while this process imports the script that started it; put the "
             'call under if __name__ == "__main__":',
             "unsupported",
+            heading=troubleshooting.PYTHON,
         )
     if start_method != "fork" and not main_has_file() and is_of_main(fn):
         raise Error(
@@ -38,6 +41,7 @@ def check_start(fn: Callable[..., Any], start_method: str) -> None:
             "notebook, standard input or -c); put the function into a module, or use threads=True "
             'or start_method="fork"',
             "unsupported",
+            heading=troubleshooting.PYTHON,
         )
 
 
@@ -80,7 +84,7 @@ def not_started(rank: int, error: OSError) -> Error:
         what, number = LIMITS[error.errno]
         limit = resource.getrlimit(number)[0]
         text += f"; the limit of {what} is {'none' if limit < 0 else limit}"
-    return Error(text, "unsupported")
+    return Error(text, "unsupported", heading=troubleshooting.LIMITS)
 
 
 def unsendable(task: Task, error: Exception) -> Error:
@@ -94,4 +98,5 @@ def unsendable(task: Task, error: Exception) -> Error:
         f"{what} cannot be pickled for other processes ({describe(error)}); use functions of a "
         'module and arguments that pickle takes, or threads=True, or start_method="fork"',
         "invalid_argument",
+        heading=troubleshooting.PYTHON,
     )
