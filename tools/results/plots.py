@@ -68,13 +68,26 @@ def plot(block: Data, record: Data) -> str:
 
 
 def _points_of_rows(block: Data, rows: list[Data], names: list[Any]) -> str:
-    keys = list(dict.fromkeys(tuple(row[field] for field in block["down"]) for row in rows))
+    """With `over` a value is divided by that of the series of this name."""
+
+    def key_of(row: Data) -> tuple[Any, ...]:
+        return tuple(row[field] for field in block["down"])
+
+    def value_of(row: Data) -> float:
+        return row[block["value"]] / below.get(key_of(row), 1)
+
+    keys = list(dict.fromkeys(map(key_of, rows)))
+    below = {
+        key_of(row): row[block["value"]]
+        for row in rows
+        if "over" in block and row[block["series"]] == block["over"]
+    }
     labels = block.get("names") or {}
     series = [
         svg.Series(
             labels.get(name, str(name)),
             [
-                (row[block["value"]], keys.index(tuple(row[field] for field in block["down"])))
+                (value_of(row), keys.index(key_of(row)))
                 for row in rows
                 if row[block["series"]] == name and row[block["value"]] is not None
             ],

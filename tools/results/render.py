@@ -133,7 +133,11 @@ def _value(values: Sequence[float | None], wanted: Data) -> str:
 def _origins(record: Data) -> str:
     own = [section for section in record["sections"] if "measured" in section]
     places = [("all others" if own else "all", record.get("measured"))]
-    places += [(section.get("title") or "first", section["measured"]) for section in own]
+    for section in own:
+        title = section.get("title") or "first"
+        if places[-1][1] == section["measured"]:  # One measurement of several sections.
+            title = f"{places.pop()[0]}, {title[:1].lower()}{title[1:]}"
+        places.append((title, section["measured"]))
     lines = []
     for place, measured in places:
         if measured:

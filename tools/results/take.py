@@ -17,7 +17,7 @@ import record as records  # bench/papers/record.py
 import render
 
 # Fields of a row that pages and plots need.
-KEPT = ("op", "mode", "ranks", "bytes", "regime", "contestant", "family", "median_ns", "q25", "q75")
+KEPT = ("op", "mode", "kind", "ranks", "bytes", "contestant", "median_ns", "q25", "q75")
 
 
 def save(file: Path, record: dict[str, Any]) -> None:
