@@ -175,8 +175,8 @@ def record(rows: list[dict[str, Any]], programs: list[dict[str, Any]]) -> dict[s
                 "blocks": [
                     "![Times of other libraries over those of corymb](../images/overview.svg)",
                     "Contestants take turns in one run. A time is the median. Two ranks have a CPU"
-                    " each, four ranks share two. A real-time process keeps its CPU for long, so ranks"
-                    " that share CPUs run at a high usual priority. The commands are:",
+                    " each, four ranks share two. A real-time process keeps its CPU for long, so"
+                    " ranks that share CPUs run at a high usual priority. The commands are:",
                     "```sh\n" + "\n".join(" ".join(words) for _, words in commands()) + "\n```",
                 ]
             },
