@@ -50,7 +50,8 @@ struct TaskWait {
     std::uint32_t belongs_to = 0;
     /// Tasks of the rank with the same number, not 0, stop each other when one ends (`when_any`).
     std::uint32_t race = 0;
-    /// Somebody has a stop for it that is not that of the tasks around it (`spawn` with a token).
+    /// It was asked to stop, or somebody has a stop for it that is not that of the tasks around it
+    /// (`spawn` with a token).
     bool has_own_stop = false;
 };
 

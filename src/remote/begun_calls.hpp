@@ -22,6 +22,7 @@ public:
     struct Ending {
         AnswerTaker* waits = nullptr; ///< For the answer.
         Scope* counts = nullptr;      ///< The call is one of its.
+        bool is_call = true;          ///< Else it has a place among them, and is shown nowhere.
     };
 
     /// Throws Errc::invalid_argument when too many are under way.
@@ -35,10 +36,11 @@ public:
         }
         const std::uint32_t call = free_;
         free_ = calls_[call].next_free;
-        calls_[call] = {to, ending, log_ == nullptr ? 0 : log_->begin(to)};
+        const bool is_noted = log_ != nullptr && ending.is_call;
+        calls_[call] = {to, ending, is_noted ? log_->begin(to) : 0};
         return call;
     }
-    /// From here on each call is noted. Before the first one.
+    /// From here on each call of the program is noted. Before the first one.
     void set_log(CallLog* log) noexcept { log_ = log; }
     [[nodiscard]] Rank to(std::uint32_t call) const noexcept { return calls_[call].to; }
     /// It was asked to stop, and its end is waited for: so is wherever else it goes.
@@ -49,7 +51,8 @@ public:
     /// Nobody learns of its end from here on. Returns who would have.
     Ending neglect(std::uint32_t call) noexcept {
         note_end(call);
-        return std::exchange(calls_[call].ending, Ending());
+        Ending& ending = calls_[call].ending;
+        return std::exchange(ending, Ending{nullptr, nullptr, ending.is_call});
     }
     /// Gives the place of a call back. Returns who learns of its end.
     Ending take_back(std::uint32_t call) noexcept {
@@ -103,7 +106,7 @@ public:
 
 private:
     void note_end(std::uint32_t call) noexcept {
-        if (log_ != nullptr) [[unlikely]] {
+        if (log_ != nullptr && calls_[call].ending.is_call) [[unlikely]] {
             log_->end(calls_[call].next_free);
         }
     }

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <unordered_set>
 #include <utility>
 
@@ -137,7 +138,7 @@ std::uint32_t RemoteState::begin_look(Rank to, AnswerTaker& taker) {
     header.kind = CallHeader::look;
     const auto nothing = [](RemoteWriter& /*to*/) {
     };
-    return begin(to, {&taker, nullptr}, header, 0, Reply::Writes(nothing), nullptr).call;
+    return begin(to, {&taker, nullptr, false}, header, 0, Reply::Writes(nothing), nullptr).call;
 }
 
 void RemoteState::watch_for_deadlock() noexcept {
@@ -146,18 +147,24 @@ void RemoteState::watch_for_deadlock() noexcept {
         (all.is_stop_expected && trace_ == nullptr)) {
         return;
     }
-    if (look_ != nullptr) {
-        if (look_->is_over()) {
-            try {
-                end_deadlock(*look_);
-            } catch (...) { // No memory: the next look may have some.
-            }
-            look_.reset();
+    if (look_ != nullptr && look_->is_over()) {
+        try {
+            end_deadlock(*look_);
+        } catch (...) { // No memory: the next look may have some.
         }
+        look_.reset();
+        return;
+    }
+    if (look_ != nullptr && trace_ == nullptr) {
         return;
     }
     const std::int64_t now = now_ns();
-    if (all.main->turn != watched_turn_) {
+    if (look_ != nullptr) {
+        if (now >= look_at_ns_) { // A rank that it has asked does not look at its messages.
+            look_at_ns_ = now + look_pause_ns_;
+            note_shown(*look_, std::nullopt);
+        }
+    } else if (all.main->turn != watched_turn_) {
         watched_turn_ = all.main->turn;
         look_pause_ns_ = deadlock_after_ns_;
         look_at_ns_ = now + look_pause_ns_;
@@ -175,6 +182,13 @@ void RemoteState::watch_for_deadlock() noexcept {
     }
 }
 
+void RemoteState::note_shown(const Look& look, const std::optional<Deadlock>& found) noexcept {
+    try {
+        trace_->note(look.shown().back(), found);
+    } catch (...) { // The file stays as it is.
+    }
+}
+
 /// Ends the tasks of `run` if one of them cannot go on. Tasks that other ranks have called are
 /// asked to stop by their callers.
 void RemoteState::end_deadlock(const Look& look) {
@@ -183,10 +197,7 @@ void RemoteState::end_deadlock(const Look& look) {
     }
     const auto found = deadlock_in(look.shown()[0], look.shown()[1]);
     if (trace_ != nullptr) {
-        try {
-            trace_->note(look.shown()[1], found);
-        } catch (const Error&) { // The file stays as it is.
-        }
+        note_shown(look, found);
     }
     if (!found || turns().is_stop_expected) {
         return;

@@ -248,7 +248,7 @@ bool RemoteState::tell_moved(Rank home, const RemoteId& id, const Whereabouts& a
     CallHeader header;
     header.kind = CallHeader::moved;
     try {
-        header.call = calls_.add(home, {&waits, nullptr});
+        header.call = calls_.add(home, {&waits, nullptr, false});
         send_object_note(home, header, id, at);
         return true;
     } catch (...) { // It has gone, or there is no memory.
@@ -362,6 +362,13 @@ void RemoteState::require_rank(Rank to) const {
         throw Error(Errc::invalid_argument, "there is no rank " + std::to_string(to) +
                                                 "; the group has the ranks 0 to " +
                                                 std::to_string(transport.size() - 1));
+    }
+}
+
+void RemoteState::require_callable(Rank to) const {
+    require_rank(to);
+    if (is_lost(to)) {
+        std::rethrow_exception(transport.departure(to));
     }
 }
 

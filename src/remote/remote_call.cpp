@@ -154,6 +154,11 @@ void AnswerAwait::require_answer() const {
     require_good("the answer of a rank");
 }
 
+/// A call of an object that has moved goes on to another rank than the one it was begun with.
+Awaited AnswerAwait::awaited() const noexcept {
+    return {nullptr, nullptr, state().receiver_of(call_), call_};
+}
+
 void AnswerAwait::withdraw() noexcept {
     if (call_ != Reply::nobody) {
         state().stop_call(call_);

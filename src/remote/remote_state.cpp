@@ -87,15 +87,12 @@ std::uint32_t RemoteState::begin_named(Rank to, const Ending& ending, std::strin
 RemoteState::Started RemoteState::begin(Rank to, const Ending& ending, CallHeader header,
                                         std::size_t bytes, const Reply::Writes& write,
                                         PostAwait* until_sent, const RemoteId* object) {
-    require_rank(to);
     if (object != nullptr && !routes.is_empty()) {
         if (Route* const route = routes.find(*object); route != nullptr && route->is_flushing) {
             return keep_for_later(*route, ending, header, bytes, write, until_sent);
         }
     }
-    if (is_lost_[static_cast<std::size_t>(to)]) {
-        std::rethrow_exception(transport.departure(to));
-    }
+    require_callable(to);
     if (ending.waits != nullptr || ending.counts != nullptr) {
         header.call = calls_.add(to, ending);
     }
@@ -115,10 +112,8 @@ RemoteState::Started RemoteState::begin(Rank to, const Ending& ending, CallHeade
 }
 
 std::uint32_t RemoteState::expect(Rank from, AnswerAwait& waits) {
-    if (is_lost_[static_cast<std::size_t>(from)]) {
-        std::rethrow_exception(transport.departure(from));
-    }
-    return calls_.add(from, {&waits, nullptr});
+    require_callable(from);
+    return calls_.add(from, {&waits, nullptr, false});
 }
 
 std::uint32_t RemoteState::begin_call_here(const Ending& ending) {

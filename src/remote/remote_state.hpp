@@ -33,6 +33,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -83,6 +84,8 @@ struct RemoteState final : Source {
     }
     /// Begins a call of this rank by itself, whose answer comes from its Reply.
     [[nodiscard]] std::uint32_t begin_call_here(const Ending& ending);
+    /// Who is to answer it.
+    [[nodiscard]] Rank receiver_of(std::uint32_t call) const noexcept { return calls_.to(call); }
     /// Such a call was not served.
     void end_call_here(std::uint32_t call) noexcept;
     /// Counts calls of this rank by itself: a task pauses after some of them.
@@ -129,6 +132,8 @@ struct RemoteState final : Source {
     }
     /// Throws Errc::invalid_argument for a number that is no rank's.
     void require_rank(Rank to) const;
+    /// As `require_rank`. Throws Errc::team_broken for a rank that has gone.
+    void require_callable(Rank to) const;
     /// Sends what there is room for now. For calls that are begun and answered between looks.
     void push_on() noexcept;
     /// A request that is answered later: asks to stop when its caller waits no more.
@@ -238,6 +243,8 @@ private:
     /// Looks for a deadlock when the task of `run` has waited for long.
     void watch_for_deadlock() noexcept;
     void end_deadlock(const Look& look);
+    /// Writes the last look to the trace file, which there is; also one that is not over.
+    void note_shown(const Look& look, const std::optional<Deadlock>& found) noexcept;
     [[nodiscard]] bool is_end() const noexcept;
     void wake_at_end() noexcept;
 

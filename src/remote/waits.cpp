@@ -181,7 +181,7 @@ void TaskRows::wait_for_holders(TaskWait& row, std::uint32_t slot, CallRule rule
     }
 }
 
-/// Who can end whom by a stop.
+/// Who can end whom by a stop. A stop that was requested may not have come to the calls yet.
 void TaskRows::note_owners() {
     std::unordered_map<const Scope*, std::uint32_t> races;
     for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -197,8 +197,9 @@ void TaskRows::note_owners() {
         }
         const bool is_as_around =
             owner == nullptr ? strand.token == of_.stop.get_token() : strand.token == owner->token;
-        rows_[i].has_own_stop = !is_as_around && rows_[i].serves.from < 0 &&
-                                strand.scope->stops() == Scope::Stops::none;
+        const bool may_be_stopped = !is_as_around && rows_[i].serves.from < 0 &&
+                                    strand.scope->stops() == Scope::Stops::none;
+        rows_[i].has_own_stop = may_be_stopped || strand.is_stopped();
     }
 }
 
@@ -212,7 +213,8 @@ RankWaits RemoteState::waits() {
     TaskRows rows(turns());
     rows.show_waits(shown.rank);
     calls_.for_each([&](std::uint32_t number, Rank to, const Ending& ending) {
-        if (ending.waits != nullptr || ending.counts != nullptr) { // Else it was asked to stop.
+        const bool is_awaited = ending.waits != nullptr || ending.counts != nullptr;
+        if (is_awaited && ending.is_call) { // Else it was asked to stop, or is none.
             const CallUnderWay call{shown.rank, number, to};
             shown.calls.push_back(call);
             rows.note_call(call, ending.counts);

@@ -89,9 +89,7 @@ public:
         keep(std::move(failure));
         wake();
     }
-    [[nodiscard]] Awaited awaited() const noexcept override {
-        return {nullptr, nullptr, to(), call_};
-    }
+    [[nodiscard]] Awaited awaited() const noexcept override;
 
 protected:
     explicit AnswerAwait(Rank to) noexcept : CallSuspension(to) {}

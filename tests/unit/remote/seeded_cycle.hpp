@@ -19,6 +19,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -188,6 +189,28 @@ inline Task<> cross() {
     const auto other = co_await create<Link>(2);
     spawn(begin_holding(one, 2, Way::direct, 0, other));
     spawn(begin_holding(other, 2, Way::direct, 0, one));
+}
+
+/// Runs three ranks, of which rank 0 makes that deadlock and looks for it. Gives what the run of
+/// each rank has thrown.
+inline std::vector<std::optional<Error>> run_cross() {
+    RemoteOptions options;
+    options.deadlock_after = std::chrono::milliseconds(20);
+    RemoteGroup group(3, options);
+    std::vector<std::optional<Error>> thrown(3);
+    std::vector<std::jthread> threads;
+    for (Rank rank = 0; rank < 3; ++rank) {
+        threads.emplace_back([&group, &of_rank = thrown[static_cast<std::size_t>(rank)], rank] {
+            RemoteRank own = group.join(rank);
+            try {
+                own.run(rank == 0 ? cross() : serve_others());
+            } catch (const Error& error) {
+                of_rank = error;
+            }
+        });
+    }
+    threads.clear();
+    return thrown;
 }
 
 /// The life of a rank. The stop is what ends it.
