@@ -5,6 +5,7 @@
 
 #include <corymb/array_mapping.hpp>
 #include <corymb/detail/group_call.hpp>
+#include <corymb/detail/group_change.hpp>
 #include <corymb/detail/group_list.hpp>
 #include <corymb/detail/group_making.hpp>
 #include <corymb/rank.hpp>
@@ -202,7 +203,7 @@ public:
             this->id(), {detail::GroupChange::remove, detail::RemoteAccess::id(member)});
     }
     /// Takes out all members of a rank, as of one that has ended: Error::ranks() of a call names
-    /// it.
+    /// it. A member that has moved by itself, not by `repartition`, counts where it was before.
     [[nodiscard]] Task<std::size_t> remove(Rank of) const {
         return detail::change_members<T>(this->id(),
                                          {detail::GroupChange::remove_of_rank, {.rank = of}});

@@ -194,13 +194,17 @@ UnusedParts place_members(const GroupId& group, std::span<const GroupMember> mov
     for (const GroupMember& one : moved) {
         places[one.id] = one.on;
     }
+    bool has_changed = false;
     for (GroupMember& member : own.members) {
         const auto found = places.find(member.id);
         if (found != places.end()) {
+            has_changed = has_changed || member.on != found->second;
             member.on = found->second;
         }
     }
-    own.retire_part();
+    if (has_changed) {
+        own.retire_part();
+    }
     return own.take_unused();
 }
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a call of the members of a group travels, and what becomes of their results.
+// How a call of the members of a group travels.
 #pragma once
 
 #include <corymb/detail/group_list.hpp>
+#include <corymb/detail/group_results.hpp>
 #include <corymb/detail/now_or_later.hpp>
-#include <corymb/error.hpp>
 #include <corymb/finish.hpp>
-#include <corymb/operators.hpp>
 #include <corymb/rank.hpp>
 #include <corymb/remote.hpp>
 #include <corymb/remote_object.hpp>
@@ -14,18 +13,13 @@
 #include <corymb/task.hpp>
 #include <corymb/this_task.hpp>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <iterator>
-#include <numeric>
 #include <optional>
 #include <span>
-#include <stop_token>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace corymb::detail {
@@ -56,16 +50,6 @@ struct MethodOn {
 /// In place of a function: gives the member itself, which its rank knows.
 struct MemberItself {};
 
-// What becomes of results: dropped, one behind the other, or combined by an operator.
-struct DropResults {};
-struct Concatenate {
-    template <class Row>
-    Row operator()(Row&& a, Row&& b) const {
-        a.insert(a.end(), std::make_move_iterator(b.begin()), std::make_move_iterator(b.end()));
-        return std::move(a);
-    }
-};
-
 /// What travels with a call.
 template <class P, class F, class Op>
 struct GroupCall {
@@ -86,105 +70,11 @@ struct ResultOfMember<MemberItself, T, A...> {
     static constexpr bool is_of_task = false;
 };
 
-/// The combined result of the members `first` to `last` - 1, in their order.
-template <class R>
-struct ResultRun {
-    static_assert(!std::is_trivially_copyable_v<R> || is_plain_data<R>,
-                  "the result of a member points to its data: give the data itself");
-    std::uint32_t first = 0;
-    std::uint32_t last = 0;
-    std::optional<R> value{}; ///< None: none of them was called.
-};
-/// Invariant: ordered by member, and no two are neighbours.
-template <class R>
-using ResultRuns = std::vector<ResultRun<R>>;
-
-/// The results of some members, by operator.
-template <class Op, class R>
-struct PartialOf {
-    using Type = std::conditional_t<takes_any_order<R, Op>(), std::optional<R>, ResultRuns<R>>;
-};
-template <class R>
-struct PartialOf<DropResults, R> {
-    using Type = std::monostate;
-};
-template <class R>
-struct PartialOf<Concatenate, R> {
-    using Type = ResultRuns<std::vector<R>>;
-};
 template <class T, class P, class F, class Op, class... A>
 typename PartialOf<Op, typename ResultOfMember<F, T, A...>::Type>::Type
 partial_of(const GroupCall<P, F, Op>&, const A&...); // For its type.
 template <class T, class Call, class... A>
 using Partial = decltype(partial_of<T>(std::declval<const Call&>(), std::declval<const A&>()...));
-
-template <class R, class Op>
-void join(std::optional<R>& sum, std::optional<R>&& more, Op& op) {
-    if (sum.has_value() && more.has_value()) {
-        sum = op(std::move(*sum), std::move(*more));
-    } else if (more.has_value()) {
-        sum = std::move(more);
-    }
-}
-template <class R, class Op>
-void join(ResultRuns<R>& runs, ResultRuns<R>&& more, Op& op) {
-    ResultRuns<R> sorted;
-    sorted.reserve(runs.size() + more.size());
-    std::merge(std::make_move_iterator(runs.begin()), std::make_move_iterator(runs.end()),
-               std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()),
-               std::back_inserter(sorted),
-               [](const ResultRun<R>& a, const ResultRun<R>& b) { return a.first < b.first; });
-    runs.clear();
-    for (ResultRun<R>& run : sorted) {
-        if (runs.empty() || runs.back().last != run.first) {
-            runs.push_back(std::move(run));
-        } else {
-            runs.back().last = run.last;
-            join(runs.back().value, std::move(run.value), op);
-        }
-    }
-}
-template <class Op>
-void join(std::monostate& /*none*/, std::monostate&& /*more*/, Op& /*op*/) noexcept {}
-
-/// The result of one member as a partial result.
-template <class R, class Op>
-void join_one(std::optional<R>& sum, std::uint32_t /*index*/, std::optional<R>&& one, Op& op) {
-    join(sum, std::move(one), op);
-}
-template <class R, class Op>
-void join_one(ResultRuns<R>& runs, std::uint32_t index, std::optional<R>&& one, Op& op) {
-    if (!runs.empty() && runs.back().last == index) {
-        runs.back().last = index + 1;
-        join(runs.back().value, std::move(one), op);
-    } else {
-        runs.push_back({index, index + 1, std::move(one)});
-    }
-}
-template <class R>
-void join_one(ResultRuns<std::vector<R>>& rows, std::uint32_t index, std::optional<R>&& one,
-              Concatenate& /*op*/) {
-    if (rows.empty() || rows.back().last != index) {
-        rows.push_back({index, index, std::vector<R>()});
-    }
-    rows.back().last = index + 1;
-    if (one.has_value()) {
-        rows.back().value->push_back(std::move(*one));
-    }
-}
-template <class R>
-void join_one(std::monostate& /*none*/, std::uint32_t /*index*/, std::optional<R>&& /*one*/,
-              DropResults& /*op*/) noexcept {}
-
-/// The result of all.
-template <class R>
-std::optional<R> whole_of(std::optional<R>&& sum) {
-    return std::move(sum);
-}
-template <class R>
-std::optional<R> whole_of(ResultRuns<R>&& runs) {
-    return runs.empty() ? std::nullopt : std::move(runs.front().value);
-}
 
 /// The result of one member; none if it was not called.
 template <class R>
@@ -397,105 +287,4 @@ Task<std::vector<R>> gather_group(GroupId group, Call call, A... arguments) {
         whole_of(co_await call_group<T, Call, A...>(group, call, std::move(arguments)...));
     co_return all.has_value() ? std::move(*all) : std::vector<R>();
 }
-template <class R, class Op>
-Task<std::vector<R>> scan_results(Task<std::vector<R>> gathered, Op op) {
-    std::vector<R> all = co_await std::move(gathered);
-    std::inclusive_scan(all.begin(), all.end(), all.begin(), op);
-    co_return all;
-}
-template <class R, class Op>
-Task<std::vector<R>> scan_results_before(Task<std::vector<R>> gathered, R first, Op op) {
-    std::vector<R> all = co_await std::move(gathered);
-    std::exclusive_scan(all.begin(), all.end(), all.begin(), std::move(first), op);
-    co_return all;
-}
-
-/// What must be done to its end: a stop of the awaiting task does not reach it.
-inline Task<> to_its_end(Task<> task) {
-    co_await finish([&task] { static_cast<void>(spawn(std::move(task), std::stop_token())); });
-}
-/// In a handler: throws it again, unless a rank has gone.
-inline void require_rank_gone(const Error& thrown) {
-    if (thrown.code() != Errc::team_broken) {
-        throw;
-    }
-}
-
-/// Travels along the branches that have been told of a list.
-template <class T>
-struct ForgetList {
-    GroupListId list;
-    /// A rank that is not told keeps its part.
-    static Task<> tell(GroupPartOwner part) { return to_its_end(tell_branches(std::move(part))); }
-    static Task<> tell_branches(GroupPartOwner part) {
-        for (const GroupPart::Branch& branch : part->branches) {
-            if (branch.was_told) {
-                try {
-                    co_await post(branch.rank, ForgetList{part->list});
-                } catch (const Error& error) {
-                    require_rank_gone(error);
-                }
-            }
-        }
-    }
-    Task<> operator()() {
-        if (GroupPartOwner part = take_part(list)) {
-            co_await tell(std::move(part));
-        }
-    }
-};
-/// Travels to the home of a group.
-template <class T>
-struct ChangeAtHome {
-    GroupId group;
-    GroupChange change;
-    Task<std::size_t> operator()() {
-        std::size_t changed = 0;
-        const UnusedParts unused = change_group(group, change, changed);
-        for (const GroupPartOwner& part : unused) {
-            co_await ForgetList<T>::tell(part);
-        }
-        co_return changed;
-    }
-};
-/// Travels to the home of a group.
-template <class T>
-struct PlaceAtHome {
-    GroupId group;
-    Task<> operator()(std::vector<GroupMember> moved) {
-        const UnusedParts unused = place_members(group, moved);
-        for (const GroupPartOwner& part : unused) {
-            co_await ForgetList<T>::tell(part);
-        }
-    }
-};
-template <class T>
-Task<std::size_t> change_members(GroupId group, GroupChange change) {
-    require_group(group);
-    ChangeAtHome<T> at_home{group, change};
-    if (group.home == here()) {
-        co_return co_await at_home();
-    }
-    co_return co_await at(group.home, at_home);
-}
-
 } // namespace corymb::detail
-
-template <class R>
-    requires(!std::is_trivially_copyable_v<R>)
-struct corymb::RemoteCodec<corymb::detail::ResultRun<R>> {
-    using Run = detail::ResultRun<R>;
-    static std::size_t size(const Run& run) {
-        return detail::size_of_all(run.first, run.last, run.value);
-    }
-    static void write(RemoteWriter& to, const Run& run) {
-        detail::write_all(to, run.first, run.last, run.value);
-    }
-    static Run read(RemoteReader& from) {
-        Run run;
-        run.first = RemoteCodec<std::uint32_t>::read(from);
-        run.last = RemoteCodec<std::uint32_t>::read(from);
-        run.value = RemoteCodec<std::optional<R>>::read(from);
-        return run;
-    }
-};

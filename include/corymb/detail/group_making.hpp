@@ -2,7 +2,7 @@
 // How groups of objects come about.
 #pragma once
 
-#include <corymb/detail/group_call.hpp>
+#include <corymb/detail/group_change.hpp>
 #include <corymb/detail/group_list.hpp>
 #include <corymb/error.hpp>
 #include <corymb/finish.hpp>

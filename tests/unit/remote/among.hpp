@@ -3,7 +3,9 @@
 
 #include <corymb/remote.hpp>
 
+#include <cstddef>
 #include <functional>
+#include <numeric>
 #include <thread>
 #include <vector>
 
@@ -20,6 +22,13 @@ inline void among(int size, const std::function<Task<>(Rank)>& main,
             own.run(main(rank));
         });
     }
+}
+
+/// In a task.
+inline std::vector<Rank> all_ranks() {
+    std::vector<Rank> all(static_cast<std::size_t>(ranks()));
+    std::iota(all.begin(), all.end(), 0);
+    return all;
 }
 
 } // namespace corymb

@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <functional>
 #include <gtest/gtest.h>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <stdexcept>
@@ -29,12 +28,6 @@ struct Box {
     [[nodiscard]] long get() const { return value; }
     long value;
 };
-
-std::vector<Rank> all_ranks() {
-    std::vector<Rank> on(static_cast<std::size_t>(ranks()));
-    std::iota(on.begin(), on.end(), 0);
-    return on;
-}
 
 TEST(GroupChange, CallsSeeTheMembersThatThereAre) {
     among(4, [](Rank rank) -> Task<> {

@@ -2,6 +2,7 @@
 // How many messages calls of groups take: a carrier counts those between nodes. If not said
 // otherwise, each rank is a node.
 #include "../cluster_team/switchboard.hpp"
+#include "remote/among.hpp"
 
 #include <corymb/object_group.hpp>
 #include <corymb/remote_nodes.hpp>
@@ -95,11 +96,6 @@ void with_counts(const std::function<Task<>(const Counts&)>& main,
     }
 }
 
-std::vector<Rank> all_ranks() {
-    std::vector<Rank> on(size);
-    std::iota(on.begin(), on.end(), 0);
-    return on;
-}
 /// Ranks meet once: they greet each other then, and branches are told their members.
 Task<ObjectGroup<Pot>> met_group(int members_of_a_rank) {
     const auto on = spread(static_cast<std::size_t>(size * members_of_a_rank),
@@ -183,6 +179,16 @@ TEST(GroupMessages, AChangeHereTakesNone) {
         const auto extra = co_await create<Pot>(3, 5L);
         EXPECT_EQ(sum_of(co_await messages(counts, group.add(extra))), 0);
         EXPECT_EQ(co_await group.reduce<&Pot::get>(std::plus<long>()), 5);
+    });
+}
+
+TEST(GroupMessages, OfARepartitionThatMovesNothingForgetNothing) {
+    with_counts([](const Counts& counts) -> Task<> {
+        const auto group = co_await met_group(1);
+        const auto of_none = co_await messages(counts, group.repartition(all_ranks()));
+        for (const std::size_t rank : {1U, 2U, 3U}) {
+            EXPECT_EQ(of_none[rank], 1) << "its member is asked to move";
+        }
     });
 }
 

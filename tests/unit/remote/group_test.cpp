@@ -33,12 +33,6 @@ private:
     long value_;
 };
 
-std::vector<Rank> all_ranks() {
-    std::vector<Rank> on(static_cast<std::size_t>(ranks()));
-    std::iota(on.begin(), on.end(), 0);
-    return on;
-}
-
 /// Where the members are: 2n + 1 on n ranks by a mapping, all ranks once, the last one only, or in
 /// no order.
 std::vector<std::vector<Rank>> places() {
@@ -211,15 +205,14 @@ TEST(Group, MapGoesOnMeanwhile) {
 TEST(Group, IsAValueThatTravels) {
     among(3, [](Rank rank) -> Task<> {
         const auto group = co_await create_group<Cell>(all_ranks(), 1L);
-        const long sum =
-            co_await at((rank + 1) % 3, // Not the home.
-                        [](ObjectGroup<Cell> of) -> Task<long> {
-                            co_await of.step<&Cell::add>(1L);
-                            co_return co_await of.reduce<&Cell::value>(std::plus<long>());
-                        },
-                        group);
-        EXPECT_EQ(sum, 6);
-        EXPECT_EQ(group, group);
+        const auto add_one = [](ObjectGroup<Cell> of) -> Task<ObjectGroup<Cell>> {
+            co_await of.step<&Cell::add>(1L);
+            co_return of;
+        };
+        const auto back = co_await at((rank + 1) % 3, add_one, group); // Not the home.
+        EXPECT_EQ(back, group);
+        EXPECT_EQ(co_await back.reduce<&Cell::value>(std::plus<long>()), 6);
+        EXPECT_NE(co_await create_group<Cell>(all_ranks(), 1L), group);
     });
 }
 
