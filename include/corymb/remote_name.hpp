@@ -11,8 +11,10 @@
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <stop_token>
@@ -26,6 +28,10 @@ namespace corymb {
 namespace detail {
 struct PendingReply; // src/remote/
 struct PendingCall;
+/// The length of a name travels in one byte.
+inline constexpr std::size_t name_bytes_most = std::numeric_limits<std::uint8_t>::max();
+/// Throws what a call of that rank would throw before it begins.
+CORYMB_EXPORT void require_callable(RemoteRank& own, Rank to);
 } // namespace detail
 
 /// Bytes that lie in several places and travel as one row.

@@ -23,16 +23,15 @@ RemoteObjects::~RemoteObjects() {
 
 namespace {
 
-constexpr std::size_t name_most = 255;
-
 /// In front of the argument: the number of the object, 0 to make one; the length of the name, 0 to
 /// end the object.
 constexpr std::size_t header_bytes = sizeof(std::uint64_t) + 1;
 
 std::vector<std::byte> packed(std::uint64_t number, std::string_view name) {
-    if (name.size() > name_most) {
-        refuse("the name of a class or method has at most " + std::to_string(name_most) +
-               " bytes, not " + std::to_string(name.size()));
+    if (name.size() > detail::name_bytes_most) {
+        refuse("the name of a class or method has at most " +
+               std::to_string(detail::name_bytes_most) + " bytes, not " +
+               std::to_string(name.size()));
     }
     std::vector<std::byte> bytes(header_bytes + name.size());
     std::memcpy(bytes.data(), &number, sizeof number);
@@ -188,11 +187,15 @@ corymb_status corymb_remote_call_objects(corymb_remote* own, const corymb_remote
             c::refuse("corymb_remote_call_objects: the name of the method is empty");
         }
         const auto sent = c::bytes_at(argument, bytes, "corymb_remote_call_objects: argument");
-        std::vector<NamedCall> begun;
+        static_cast<void>(c::packed(0, method)); // All that can be refused, before a call begins.
         for (std::size_t i = 0; i < count; ++i) {
             if (objects[i].number == 0) {
                 c::refuse("corymb_remote_call_objects: an object is none");
             }
+            detail::require_callable(of.object.rank, objects[i].rank);
+        }
+        std::vector<NamedCall> begun;
+        for (std::size_t i = 0; i < count; ++i) {
             begun.push_back(c::begin_object(of.object, objects[i].rank, objects[i].number, method,
                                             sent, calls != nullptr));
         }

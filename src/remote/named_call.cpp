@@ -276,6 +276,10 @@ void NamedCall::then(std::function<void()> f) {
     }
 }
 
+void detail::require_callable(RemoteRank& own, Rank to) {
+    state_of(own).require_callable(to);
+}
+
 NamedCall begin_named(RemoteRank& own, Rank to, std::string_view name, const ByteParts& argument) {
     detail::RemoteState& state = detail::state_of(own);
     const detail::InRank call(state);

@@ -6,22 +6,15 @@
 #include <corymb/error.hpp>
 
 #include <cstdint>
-#include <limits>
 #include <utility>
 #include <vector>
 
 namespace corymb::detail {
 
-namespace {
-
-constexpr std::size_t name_most = std::numeric_limits<std::uint8_t>::max();
-
-} // namespace
-
 void require_name(std::string_view name) {
-    if (name.empty() || name.size() > name_most) {
+    if (name.empty() || name.size() > name_bytes_most) {
         throw Error(Errc::invalid_argument, "the name of a function that others call has 1 to " +
-                                                std::to_string(name_most) + " bytes, not " +
+                                                std::to_string(name_bytes_most) + " bytes, not " +
                                                 std::to_string(name.size()));
     }
 }

@@ -171,6 +171,14 @@ static void objects(Rank* one) {
     OK(corymb_remote_call_wait_all(calls, count, second, values, sizeof *values));
     CHECK(values[0] == 10 && values[1] == 11 && values[2] == 12);
 
+    corymb_remote_object some[count] = {made[0], made[1], {2, 1}};
+    REFUSED(corymb_remote_call_objects(one->own, some, count, "add", &by, sizeof by, NULL));
+    some[2] = (corymb_remote_object){0, 0};
+    REFUSED(corymb_remote_call_objects(one->own, some, count, "add", &by, sizeof by, NULL));
+    OK(corymb_remote_call_objects(one->own, made, count, "value", NULL, 0, calls));
+    OK(corymb_remote_call_wait_all(calls, count, second, values, sizeof *values));
+    CHECK(values[0] == 10 && values[1] == 11 && values[2] == 12); /* None was begun. */
+
     OK(corymb_remote_destroy(one->own, made[1], &calls[0]));
     OK(corymb_remote_call_wait(&calls[0], second, NULL, 0, NULL));
     CHECK(ended == 1);
