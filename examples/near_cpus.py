@@ -8,6 +8,8 @@ MACHINE is a name of `corymb.gallery_names()`; without one it is this machine, m
 
 import sys
 
+import numpy as np
+
 import corymb
 
 count = int(sys.argv[1]) if len(sys.argv) > 1 else 2
@@ -17,11 +19,13 @@ else:
     machine = corymb.cached_machine()[0] or corymb.measure(budget_s=5)
 
 costs = machine.send_costs() + machine.receive_costs()
+np.fill_diagonal(costs, 0)
 groups = []
 for first in range(len(machine)):
     group = [first]
     while len(group) < min(count, len(machine)):
-        others = (cpu for cpu in range(len(machine)) if cpu not in group)
-        group.append(min(others, key=lambda cpu: costs[group, cpu].sum()))
-    groups.append((costs[group][:, group].sum(), sorted(group)))
+        farther = costs[group].sum(axis=0)
+        farther[group] = np.inf
+        group.append(int(farther.argmin()))
+    groups.append((costs[np.ix_(group, group)].sum(), sorted(group)))
 print(",".join(str(machine.cpus[cpu]) for cpu in min(groups)[1]))
