@@ -9,6 +9,7 @@ from unittest import mock
 import banned
 import comments
 import documents
+import figures
 import headers
 import layers
 import lock_free
@@ -504,6 +505,43 @@ class Prose(RuleTest):
         self.good(prose.check_prose, self.page("a" * 130))
         self.bad(prose.check_prose, self.page("| a | " + "b" * 121 + " |"), 3, "cell")
         self.good(prose.check_prose, self.page("| " + "a" * 90 + " | " + "b" * 90 + " |"))
+
+
+class Figures(RuleTest):
+    def page(self, text, path="docs/explain/a.md"):
+        return {path: f"# A\n\n{text}\n"}
+
+    def test_figures_in_prose(self):
+        for text in (
+            "It takes 25 ms.", "A call of 0.5 µs.", "2 s more", "two seconds later", "10 GB/s",
+            "3 % slower", "a 200 Mbit/s link", "4x as fast", "1.5 times as long",
+            "three times the size", "- after 50 µs", "| calls | 12 ms |",
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.bad(figures.check_figures, self.page(text), 3, "docs/results")
+
+    def test_other_numbers(self):
+        for text in (
+            "8 ranks, 64 KiB", "six times in a row", "`25 ms`", "```\n25 ms\n```", "    25 ms",
+            "10^9 B/s is the unit", "2x4 nodes", "> 25 ms",
+            "| limit | value |\n|---|---|\n| deadline | 25 ms |",
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.good(figures.check_figures, self.page(text))
+        for path in ("docs/results/a.md", "docs/decisions/0001-a.md"):
+            self.good(figures.check_figures, self.page("25 ms", path))
+        table = "| a | b |\n|---|---|\n| c | 25 ms |"
+        self.good(figures.check_figures, self.page(table, "docs/reference/a.md"))
+        self.bad(figures.check_figures, self.page("25 ms", "docs/reference/a.md"), 3)
+
+    def test_list_may_only_shrink(self):
+        own = {figures.OWN_PATH: ""}
+        with mock.patch.object(figures, "LATER", ("docs/a.md",)):
+            self.bad(figures.check_figures_list, {**own, "docs/a.md": "# A\n"}, 1, "docs/a.md")
+            self.bad(figures.check_figures_list, own, 1, "docs/a.md")
+            files = {**own, "docs/a.md": "# A\n\n25 ms\n"}
+            self.good(figures.check_figures_list, files)
+            self.good(figures.check_figures, files)
 
 
 class Whole(unittest.TestCase):

@@ -12,6 +12,7 @@ from pathlib import Path
 import banned
 import comments
 import documents
+import figures
 import headers
 import layers
 import lock_free
@@ -49,6 +50,8 @@ RULES = (
     documents.check_code_blocks,
     documents.check_foreign_words,
     prose.check_prose,
+    figures.check_figures,
+    figures.check_figures_list,
 )
 
 
