@@ -37,9 +37,9 @@ def make() -> None:
     size = CELL * len(order)
     x = LEFT + size + 40
     notes = (
-        (0.22, "Faint: CPUs of one package.", "A message takes "
+        (0.22, "Faint: of one package.", "A message takes "
          f"{least:.0f} {machine.unit} or little more."),
-        (0.45, "Strong: CPUs of two packages.", f"A message takes up to {most:.0f} {machine.unit}."),
+        (0.45, "Strong: of two packages.", f"A message takes {most:.0f} {machine.unit} at most."),
         (0.68, "A square on the diagonal is a group.", "Put ranks that talk much into one square."),
         (0.91, "Empty: a CPU and itself.", "Row: who sends. Column: who receives."),
     )  # fmt: skip
