@@ -96,11 +96,8 @@ void with_counts(const std::function<Task<>(const Counts&)>& main,
     }
 }
 
-/// Ranks meet once: they greet each other then, and branches are told their members.
-Task<ObjectGroup<Pot>> met_group(int members_of_a_rank) {
-    const auto on = spread(static_cast<std::size_t>(size * members_of_a_rank),
-                           ArrayMapping::cyclic(), all_ranks());
-    const auto group = co_await create_group<Pot>(on, 0L);
+/// Ranks greet each other once, and tell that their own tasks have ended.
+Task<> meet() {
     co_await finish([]() -> Task<> {
         for (Rank from = 0; from < size; ++from) {
             co_await tell(from, []() -> Task<> {
@@ -110,6 +107,13 @@ Task<ObjectGroup<Pot>> met_group(int members_of_a_rank) {
             });
         }
     });
+}
+/// Branches are told their members as well.
+Task<ObjectGroup<Pot>> met_group(int members_of_a_rank) {
+    const auto on = spread(static_cast<std::size_t>(size * members_of_a_rank),
+                           ArrayMapping::cyclic(), all_ranks());
+    const auto group = co_await create_group<Pot>(on, 0L);
+    co_await meet();
     co_await group.step<&Pot::add>(1L);
     co_return group;
 }
@@ -175,6 +179,7 @@ TEST(GroupMessages, AKeptSelectionReachesTheRanksOfItsMembersOnly) {
 
 TEST(GroupMessages, AChangeHereTakesNone) {
     with_counts([](const Counts& counts) -> Task<> {
+        co_await meet();
         const auto group = co_await create_group<Pot>(all_ranks(), 0L);
         const auto extra = co_await create<Pot>(3, 5L);
         EXPECT_EQ(sum_of(co_await messages(counts, group.add(extra))), 0);
