@@ -2,7 +2,7 @@
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
 .PHONY: demo check test long build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
-	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap mpi-calls ablation papers results format clean help
+	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap mpi-calls ablation papers results release format clean help
 
 PRESET ?= dev
 STAGES ?=
@@ -67,6 +67,9 @@ papers: ## The papers' figures repeated, in docs/results/seeds; STUDIES="smelt" 
 
 results: ## Pages and plots of docs/results from their records; a second
 	@python3 tools/results
+
+release: ## Check the release at the changelog's top, make sdist and wheel; RELEASE=1 tags it
+	@tools/release.sh
 
 format: ## Rewrite the sources as .clang-format and ruff say
 	@tools/format.sh

@@ -16,6 +16,7 @@ import lock_free
 import prose
 import sizes
 import tidy
+import versions
 from tree import Source, Tree
 
 LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
@@ -542,6 +543,38 @@ class Figures(RuleTest):
             files = {**own, "docs/a.md": "# A\n\n25 ms\n"}
             self.good(figures.check_figures_list, files)
             self.good(figures.check_figures, files)
+
+
+class Versions(RuleTest):
+    HEADER = "".join(
+        f"#define CORYMB_VERSION_{part} {number}\n"
+        for part, number in (("MAJOR", 1), ("MINOR", 2), ("PATCH", 3))
+    )
+
+    def test_one_version(self):
+        header = {versions.HEADER: self.HEADER}
+        self.bad(versions.check_version, {versions.HEADER: "#define CORYMB_VERSION_MAJOR 1\n"}, 1)
+        for path, text in (
+            ("CHANGELOG.md", "# C\n\n## [1.2.4] - 2026-01-01\n"), ("CITATION.cff", "title: a\n"),
+            ("CMakeLists.txt", "project(a VERSION 1.2.3)\n"),
+            ("pyproject.toml", 'version = "1.2.3"\n'),
+        ):  # fmt: skip
+            with self.subTest(path):
+                self.bad(versions.check_version, {**header, path: text}, 1, path)
+        good = {
+            "CHANGELOG.md": "# C\n\n## [1.2.3] - 2026-01-01\n",
+            "CITATION.cff": "version: 1.2.3\n",
+            "CMakeLists.txt": "project(a VERSION ${corymb_version})\n",
+        }
+        self.good(versions.check_version, {**header, **good})
+
+    def test_formats(self):
+        schema = "docs/schema/plan-2.schema.json"
+        good = {schema: '{"const": "corymb-plan/2"}\n'}
+        self.bad(versions.check_formats, {schema: '{"const": "corymb-plan/1"}\n'}, 1)
+        self.bad(versions.check_formats, {**good, "src/a.cpp": '"corymb-plan/1"\n'}, 1)
+        self.good(versions.check_formats, {**good, "tests/a.cpp": '"corymb-plan/9"\n'})
+        self.good(versions.check_formats, {**good, "docs/a.md": "corymb-plan/2, corymb-bench/1\n"})
 
 
 class Whole(unittest.TestCase):

@@ -18,6 +18,7 @@ import layers
 import lock_free
 import prose
 import sizes
+import versions
 from tree import Finding, Tree
 
 PRINTED_MAX = 100
@@ -52,6 +53,8 @@ RULES = (
     prose.check_prose,
     figures.check_figures,
     figures.check_figures_list,
+    versions.check_version,
+    versions.check_formats,
 )
 
 

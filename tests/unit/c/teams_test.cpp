@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
+#include <string>
 #include <thread>
 
 namespace {
@@ -14,7 +15,10 @@ namespace {
 using namespace c_test;
 
 TEST(TeamsTest, RanksKnowThemselves) {
-    EXPECT_STREQ(corymb_version(), "0.1.0");
+    const std::string version = std::to_string(CORYMB_VERSION_MAJOR) + "." +
+                                std::to_string(CORYMB_VERSION_MINOR) + "." +
+                                std::to_string(CORYMB_VERSION_PATCH);
+    EXPECT_EQ(corymb_version(), version);
     EXPECT_GE(corymb_usable_cpus(), 1);
     in_team(3, [](corymb_team* team) {
         EXPECT_EQ(corymb_team_size(team), 3);
