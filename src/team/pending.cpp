@@ -17,7 +17,7 @@ using State = Operation::State;
 
 namespace {
 
-/// Whether an operation needs a long channel, or may: docs/reference/requests.md promises these
+/// Whether an operation needs a long channel, or may: docs/internals/requests.md has these
 /// limits. A rank of a reduce_scatter soon needs again the room it has written: 64 KiB parts take
 /// 0.56 to 0.79 times as long through long channels, other operations 0.93 to 1.25 times. In a
 /// vector operation not every rank knows the lengths of parts.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long nonblocking collectives, most of them of more than 128 KiB, which go on one after the other
-// beside the short ones (docs/reference/requests.md, "How it works").
+// beside the short ones (docs/internals/requests.md, "Long collectives").
 #include "limits.hpp"
 #include "sample_plans.hpp"
 
