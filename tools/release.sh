@@ -29,12 +29,13 @@ mkdir -p "$release/dist"
 step release-sdist "making the source package" "$venv/bin/python" -c \
     'import sys; import scikit_build_core.build as build; build.build_sdist(sys.argv[1])' \
     "$release/dist"
+# The wheel is made from the source package, so that it has nothing that users do not get.
+tar -xzf "$release/dist/corymb-$version.tar.gz" -C "$release"
 use_ccache
-# From the source package, so that nothing of the tree is in it that users do not get.
+export CCACHE_BASEDIR="$release/corymb-$version"
 step release-wheel "making the wheel from it" env PATH="$venv/bin:$PATH" \
     "$venv/bin/python" -m pip wheel --disable-pip-version-check --no-input --no-deps \
-    --no-build-isolation --no-index --wheel-dir "$release/dist" \
-    "$release/dist/corymb-$version.tar.gz"
+    --no-build-isolation --no-index --wheel-dir "$release/dist" "$release/corymb-$version"
 
 step release-venv "making an environment for the checks" "$python" -m venv "$release/checks"
 step release-twine "installing twine" "$release/checks/bin/pip" install --no-input \
