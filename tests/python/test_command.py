@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import itertools
 import json
 import os
@@ -27,6 +28,7 @@ PLAN_KEYS = {
 def test_version(corymb_command: Command) -> None:
     done = corymb_command("--version")
     assert (done.returncode, done.stdout) == (0, f"corymb {corymb.__version__}\n")
+    assert importlib.metadata.version("corymb") == corymb.__version__
 
 
 @pytest.mark.parametrize(
