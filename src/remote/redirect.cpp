@@ -105,23 +105,23 @@ void RemoteState::take_returned(Rank from, CallHeader header, RemoteReader& body
         route.returned.push_back(copy_of(header, body));
     }
     if (!route.is_flushing) { // Also if nobody waits for the call any more.
-        begin_flush(id, route);
+        begin_flush(route);
     }
     forget_some_route(id);
 }
 
-void RemoteState::begin_flush(const RemoteId& id, Route& route) noexcept {
-    route.is_flushing = true;
+void RemoteState::begin_flush(Route& route) noexcept {
+    routes.begin_flush(route);
     try {
         if (!is_lost(route.to.rank)) {
             CallHeader header;
             header.kind = CallHeader::flush;
-            send_object_note(route.to.rank, header, id, {});
+            send_object_note(route.to.rank, header, route.object, {});
             return;
         }
     } catch (...) { // It has gone just now.
     }
-    end_flush(id, route);
+    end_flush(route);
 }
 
 void RemoteState::take_flushed(Rank from, RemoteReader& body, bool is_withheld) noexcept {
@@ -131,18 +131,16 @@ void RemoteState::take_flushed(Rank from, RemoteReader& body, bool is_withheld) 
     if (route != nullptr && route->is_flushing && route->to.rank == from) {
         route->learn(told);
         route->is_leaving = route->is_leaving && !is_withheld;
-        end_flush(id, *route);
+        end_flush(*route);
     }
 }
 
-void RemoteState::end_flush(RemoteId id, Route& route) noexcept {
+void RemoteState::end_flush(Route& route) noexcept {
+    const RemoteId id = route.object;
     const bool has_moved = std::exchange(route.has_returned, false);
-    std::deque<Route::Message> all = std::exchange(route.returned, {});
-    for (Route::Message& message : route.later) {
-        all.push_back(std::move(message));
-    }
-    route.later.clear();
-    route.is_flushing = false;
+    const auto returned = std::exchange(route.returned, {});
+    const auto later = std::exchange(route.later, {});
+    routes.end_flush(route);
     bool is_gone = route.known.rank < 0;
     const bool is_dead_end = route.to.rank != id.rank && is_lost(route.known.rank);
     if (route.is_home || (route.known.moves > route.to.moves && !is_dead_end)) {
@@ -155,16 +153,18 @@ void RemoteState::end_flush(RemoteId id, Route& route) noexcept {
         is_gone = is_gone || has_moved;
     }
     const Rank to = route.to.rank;
-    if (!route.is_home && (is_gone || (route.is_leaving && all.empty()))) {
+    if (!route.is_home && (is_gone || (route.is_leaving && returned.empty() && later.empty()))) {
         routes.erase(id);
     } else {
         route.is_leaving = false;
     }
-    for (Route::Message& message : all) {
-        if (is_gone) {
-            fail_kept(message, gone());
-        } else {
-            send_kept(to, message);
+    for (const auto* const kept : {&returned, &later}) {
+        for (const Route::Message& message : *kept) {
+            if (is_gone) {
+                fail_kept(message, gone());
+            } else {
+                send_kept(to, message);
+            }
         }
     }
 }
@@ -204,33 +204,19 @@ void RemoteState::fail_kept(const Route::Message& message, const std::exception_
 }
 
 void RemoteState::lose_routes(Rank gone_rank) noexcept {
-    std::vector<RemoteId> broken; // Ending a flush changes the routes.
-    routes.for_each([&](const RemoteId& id, Route& route) {
-        if (route.is_flushing && route.to.rank == gone_rank) {
-            broken.push_back(id);
-        }
-    });
-    for (const RemoteId& id : broken) {
-        end_flush(id, *routes.find(id));
+    while (Route* const route = routes.flushed_to(gone_rank)) {
+        end_flush(*route);
     }
 }
 
 void RemoteState::forget_some_route(const RemoteId& but) noexcept {
     const auto most = static_cast<std::size_t>(remote::tuning::moved_objects_known.value());
-    if (routes.size() <= most) {
+    if (routes.to_others() <= most) {
         return;
     }
-    const RemoteId* victim = nullptr;
-    routes.for_each([&](const RemoteId& id, const Route& route) {
-        if (!route.is_flushing && !route.is_home && id != whole_of(but)) {
-            victim = &id;
-        }
-    });
-    if (victim != nullptr) {
-        const RemoteId id = *victim;
-        Route* const route = routes.find(id);
-        route->is_leaving = true;
-        begin_flush(id, *route);
+    if (Route* const victim = routes.next_to_forget(but)) {
+        victim->is_leaving = true;
+        begin_flush(*victim);
     }
 }
 

@@ -125,7 +125,7 @@ struct RemoteState final : Source {
     /// Tells who has made the object; `waits` learns when it knows. False: it has gone.
     [[nodiscard]] bool tell_moved(Rank home, const RemoteId& id, const Whereabouts& at,
                                   AnswerTaker& waits) noexcept;
-    /// Keeps the number of routes within bounds.
+    /// Keeps the number of routes to other ranks' objects within bounds.
     void forget_some_route(const RemoteId& but) noexcept;
     [[nodiscard]] bool is_lost(Rank rank) const noexcept {
         return rank >= 0 && is_lost_[static_cast<std::size_t>(rank)];
@@ -165,7 +165,7 @@ struct RemoteState final : Source {
     Transport transport;
     Scheduler scheduler;
     ObjectTable objects;
-    Routes routes;
+    Routes routes{transport.rank()};
     Migrations moves{*this};
     GroupLists groups;
     NamedFunctions named;
@@ -209,10 +209,10 @@ private:
                            const Reply::Writes& write, PostAwait* waits);
     void send_back(Rank to, CallHeader header, const RemoteId& id, RemoteReader request) noexcept;
     void take_returned(Rank from, CallHeader header, RemoteReader& body);
-    void begin_flush(const RemoteId& id, Route& route) noexcept;
+    void begin_flush(Route& route) noexcept;
     void take_flush(Rank from, RemoteReader& body) noexcept;
     void take_flushed(Rank from, RemoteReader& body, bool is_withheld) noexcept;
-    void end_flush(RemoteId id, Route& route) noexcept;
+    void end_flush(Route& route) noexcept;
     void send_kept(Rank to, const Route::Message& message) noexcept;
     void fail_kept(const Route::Message& message, const std::exception_ptr& why) noexcept;
     void lose_routes(Rank gone) noexcept;

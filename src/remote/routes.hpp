@@ -24,7 +24,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <vector>
 
@@ -57,10 +56,12 @@ struct Route {
     bool is_flushing = false;
     /// This rank has made the object, and tells others where it is.
     bool is_home = false;
-    bool has_returned = false;    ///< A call came back in this flush: the object is not there.
-    bool is_leaving = false;      ///< Is forgotten after the flush, if no call needs it.
-    std::deque<Message> returned; ///< While it is flushed: calls that came back.
-    std::deque<Message> later;    ///< While it is flushed: calls that have not been sent.
+    bool has_returned = false;     ///< A call came back in this flush: the object is not there.
+    bool is_leaving = false;       ///< Is forgotten after the flush, if no call needs it.
+    std::vector<Message> returned; ///< While it is flushed: calls that came back.
+    std::vector<Message> later;    ///< While it is flushed: calls that have not been sent.
+    RemoteId object;
+    Route* next_flushing = nullptr;
 
     void learn(const Whereabouts& told) noexcept {
         if (told.rank >= 0 && told.moves > known.moves) {
@@ -71,34 +72,47 @@ struct Route {
 
 class Routes {
 public:
-    [[nodiscard]] bool is_empty() const noexcept { return routes_.empty(); }
-    [[nodiscard]] std::size_t size() const noexcept { return routes_.size(); }
-    [[nodiscard]] Route* find(const RemoteId& of) noexcept {
-        const auto found = routes_.find(whole_of(of));
-        return found == routes_.end() ? nullptr : &found->second;
-    }
-    /// Makes one to the rank that has made the object, if there is none.
-    [[nodiscard]] Route& get(const RemoteId& of) {
-        const Whereabouts home{of.rank, 0};
-        Route made;
-        made.to = made.known = home;
-        return routes_.try_emplace(whole_of(of), std::move(made)).first->second;
-    }
-    void erase(const RemoteId& of) noexcept { routes_.erase(whole_of(of)); }
-    /// `see(object, route)` for each.
-    void for_each(const auto& see) {
-        for (auto& [id, route] : routes_) {
-            see(id, route);
-        }
-    }
+    explicit Routes(Rank own) noexcept : rank_(own) {}
 
-    /// Calls that are kept: nobody waits for that one any more. Whether there was one.
+    [[nodiscard]] bool is_empty() const noexcept { return own_.empty() && others_.empty(); }
+    [[nodiscard]] Route* find(const RemoteId& of) noexcept {
+        Map& routes = map_of(of);
+        const auto found = routes.find(whole_of(of));
+        return found == routes.end() ? nullptr : &found->second;
+    }
+    /// Makes one to the rank that has made the object, if there is none. Never throws otherwise.
+    [[nodiscard]] Route& get(const RemoteId& of);
+    /// Invariant: it is not flushed.
+    void erase(const RemoteId& of) noexcept { map_of(of).erase(whole_of(of)); }
+
+    void begin_flush(Route& route) noexcept;
+    void end_flush(Route& route) noexcept;
+    /// One that is flushed, whose calls went to that rank; null: there is none.
+    [[nodiscard]] Route* flushed_to(Rank to) const noexcept;
+
+    /// How many are to objects that other ranks have made. There is one at most to each other.
+    [[nodiscard]] std::size_t to_others() const noexcept { return others_.size(); }
+    /// One of those, another one each time, which is not flushed and not to `but`. Null: none.
+    /// Takes constant time on average while few are flushed.
+    [[nodiscard]] Route* next_to_forget(const RemoteId& but) noexcept;
+
+    /// Calls that are kept: nobody waits for that one any more. Whether there was one. Takes time
+    /// in proportion to what is flushed.
     bool drop(std::uint32_t call) noexcept;
     bool stop(const PostAwait& waits) noexcept;
 
 private:
+    using Map = std::unordered_map<RemoteId, Route, WholeHash>;
+    [[nodiscard]] Map& map_of(const RemoteId& id) noexcept {
+        return id.rank == rank_ ? own_ : others_;
+    }
     bool drop_if(const auto& is_meant) noexcept;
-    std::unordered_map<RemoteId, Route, WholeHash> routes_;
+
+    Rank rank_;
+    Map own_;    ///< To objects that this rank has made.
+    Map others_; ///< To objects that other ranks have made.
+    Route* flushing_ = nullptr;
+    std::size_t hand_ = 0; ///< The bucket of `others_` behind that of the last one to forget.
 };
 
 } // namespace corymb::detail

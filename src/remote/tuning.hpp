@@ -51,7 +51,7 @@ CORYMB_TUNED Tuned<int> looks_of_a_combiner{"remote/looks_of_a_combiner", 256, 1
 CORYMB_TUNED Tuned<int> yields_of_an_update{"remote/yields_of_an_update", 64, 0, Origin::reasoned};
 
 /// Objects that have moved to or from other ranks whose places a rank remembers, beside those that
-/// it has made itself. Reasoning: a place has about 300 bytes, so these have some hundred KiB. Too
+/// it has made itself. Reasoning: a place has about 200 bytes, so these have some 200 KiB. Too
 /// small: calls of more objects are sent back now and then. Too large: memory of objects that may
 /// be gone.
 CORYMB_TUNED Tuned<int> moved_objects_known{"remote/moved_objects_known", 1024, 1'000'000,

@@ -160,6 +160,42 @@ TEST(MigrationRoutes, AStopFollowsATellThatHasComeBack) {
     }
 }
 
+/// Rank 0 knows of more of its own objects where they are than it remembers of others'.
+TEST(MigrationRoutes, OwnObjectsTakeNoRoomFromOthers) {
+    static std::atomic<bool> is_kept;
+    static std::atomic<bool> is_over;
+    is_kept = is_over = false;
+    among(3, [](Rank rank) -> Task<> {
+        if (rank != 0) {
+            co_return;
+        }
+        std::vector<Remote<Row>> rows;
+        for (int i = 0; i < 1100; ++i) { // remote/moved_objects_known is 1024.
+            rows.push_back(co_await make_moved(0, 2));
+        }
+        for (int i = 0; i < 2; ++i) {
+            rows.push_back(co_await make_moved(1, 2));
+            co_await rows.back().call<&Row::place>();
+        }
+        co_await meet(1);
+        co_await post(1, [] {
+            is_kept = true;
+            keep_thread_until(is_over); // Rank 1 cannot say where its objects are.
+        });
+        co_await until(is_kept);
+        Spawned<Rank> place = spawn([](Remote<Row> row) -> Task<Rank> {
+            co_return co_await row.call<&Row::place>();
+        }(rows[1100]));
+        co_await meet(2);
+        EXPECT_TRUE(place.is_over());
+        is_over = true;
+        EXPECT_EQ(co_await place, 2);
+        for (const auto& row : rows) {
+            co_await row.destroy();
+        }
+    });
+}
+
 /// Rank 0 forgets the place of an object that keeps a call of it back.
 TEST(MigrationRoutes, APlaceIsNotForgottenWhileACallIsKeptThere) {
     Row::is_let_go = false;
