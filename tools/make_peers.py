@@ -4,7 +4,7 @@
 of tools/peers.toml, and iceoryx2.
 
 `tools/make_peers.py [--only NAME,NAME]`; needs Python 3.11's standard library. What is there
-already is kept. build/peers/peers.json tells `corymb bench-peers` how to start each, and why the
+already is kept. build/peers/peers.json tells `corymb bench peers` how to start each, and why the
 missing ones are missing. Exit status 1 if none is ready.
 """
 
@@ -153,7 +153,7 @@ def make_packages(names: list[str], folder: Path) -> int:
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(description="Make the peers of `corymb bench-peers` ready.")
+    parser = argparse.ArgumentParser(description="Make the peers of `corymb bench peers` ready.")
     parser.add_argument("--only", help="names of tools/peers.toml, separated by commas")
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "peers")
     options = parser.parse_args(arguments)

@@ -82,7 +82,7 @@ int main(int argc, char** argv) {
     const std::string_view binding = has_threads ? words[3] : "";
     if (folder == nullptr ||
         !(attaches || (ranks >= 1 && (binding == "pin" || binding == "float")))) {
-        std::fputs("`corymb bench-peers` starts this program\n", stderr);
+        std::fputs("`corymb bench peers` starts this program\n", stderr);
         return 2;
     }
     try {

@@ -68,7 +68,7 @@ int main(int argc, char** argv) {
     int given = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (!folder) {
-        fputs("CORYMB_PEER_FOLDER is not set; `corymb bench-peers` starts this program\n", stderr);
+        fputs("CORYMB_PEER_FOLDER is not set; `corymb bench peers` starts this program\n", stderr);
         return 2;
     }
     if (MPI_Init_thread(&argc, &argv, wanted, &given) != MPI_SUCCESS || given < wanted) {

@@ -21,9 +21,9 @@ Rows = list[dict[str, Any]]
 # What is measured, by name: words after `corymb`, and what is kept of a row.
 PARTS: dict[str, tuple[list[str], tuple[str, ...]]] = {
     "collectives": (
-        ["bench", "barrier,broadcast,reduce", "--threads", "2", "--bytes", "8", "--regimes",
-         "alone", "--contestants", "corymb,textbook,library,libgomp,libgomp-active",
-         "--seconds", "60"],
+        ["bench", "collectives", "barrier,broadcast,reduce", "--threads", "2", "--bytes", "8",
+         "--regimes", "alone", "--seconds", "60",
+         "--contestants", "corymb,textbook,library,libgomp,libgomp-active"],
         ("op", "contestant", "family"),
     ),
     "messages": (

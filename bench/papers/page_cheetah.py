@@ -184,7 +184,7 @@ def overlap_rows(here: Data) -> list[Row]:
             f"per cent: {text}",
             verdict([min(own) >= 17.0, max(own) >= 92.4]),
             measured(here, "processes"),
-            "corymb bench-peers --peers 'processes,mpich 5' --modes nonblocking --ranks 2 "
+            "corymb bench peers --peers 'processes,mpich 5' --modes nonblocking --ranks 2 "
             "--ops broadcast,allreduce",
             "within a node the processors of the ranks copy the data. While a rank copies it does "
             "not compute, so little can be hidden. A part of the operation is over at its start.",

@@ -156,7 +156,7 @@ def here_rows(here: Data) -> list[Row]:
     openmp = [ratio(op, "libgomp", "libgomp-active") for op in ("barrier", "reduce")]
     textbook = [ratio("barrier", name) for name in ("mcs-dissemination", "pthread-barrier")]
     mpi = [over_mpi(op) for op in ("barrier", "broadcast", "reduce")]
-    command = "corymb bench barrier,reduce --threads 2 --bytes 8"
+    command = "corymb bench collectives barrier,reduce --threads 2 --bytes 8"
     return [
         Row(
             "barrier and reduce beside OpenMP of gcc",
@@ -174,7 +174,7 @@ def here_rows(here: Data) -> list[Row]:
             "pthread's",
             verdict([one >= 0.95 for one in textbook]),
             how,
-            "corymb bench barrier --threads 2 --contestants corymb,textbook,library",
+            "corymb bench collectives barrier --threads 2 --contestants corymb,textbook,library",
             "the MCS barrier only spins. corymb gives its CPU away when it has waited for long. "
             + BUSY,
         ),
@@ -184,7 +184,7 @@ def here_rows(here: Data) -> list[Row]:
             f"{mpi[0]:.1f}, {mpi[1]:.1f} and {mpi[2]:.1f} times as fast as MPICH 5",
             verdict([one >= 1 for one in mpi]),
             measured(here, "processes"),
-            "corymb bench-peers --peers 'processes,mpich 5' --ops barrier,broadcast,reduce "
+            "corymb bench peers --peers 'processes,mpich 5' --ops barrier,broadcast,reduce "
             "--modes blocking --ranks 2 --bytes 8",
             "corymb is slower there. " + BUSY,
         ),

@@ -48,16 +48,19 @@ def assert_one_line(done: subprocess.CompletedProcess[str], status: int, *words:
         (["map", "--measure", "--budget", "-1"], ["--budget"]),
         (["map", "--measure", "--budget", "nan"], ["--budget"]),
         (["bench", "nothing"], ["nothing"]),
-        (["bench", "barrier,,reduce"], ["empty"]),
-        (["bench", "barrier", "--threads", "2,2"], ["twice"]),
-        (["bench", "barrier", "--threads", "1"], ["2 to 1024"]),
-        (["bench", "barrier", "--threads", "two"], ["two"]),
-        (["bench", "barrier", "--threads", "2", "--seconds", "0"], ["--seconds"]),
-        (["bench", "barrier", "--regimes", "loud"], ["loud", "alone"]),
-        (["bench", "barrier", "--only", "op=barrier"], ["--only", "barrier"]),
-        (["bench", "messages", "--seed", "2"], ["--seed", "messages"]),
-        (["bench", "waiting", "--threads", "2"], ["--threads", "waiting"]),
-        (["bench", "waiting", "--bytes", "8"], ["--bytes", "waiting"]),
+        (["bench", "collectives", "barrier,,reduce"], ["empty"]),
+        (["bench", "collectives", "barrier", "--threads", "2,2"], ["twice"]),
+        (["bench", "collectives", "barrier", "--threads", "1"], ["2 to 1024"]),
+        (["bench", "collectives", "barrier", "--threads", "two"], ["two"]),
+        (["bench", "collectives", "barrier", "--threads", "2", "--seconds", "0"], ["--seconds"]),
+        (["bench", "collectives", "barrier", "--regimes", "loud"], ["loud", "alone"]),
+        (["bench", "collectives", "barrier", "--only", "op=barrier"], ["--only"]),
+        (["bench", "collectives", "barrier", "--pin", "maybe"], ["maybe", "auto"]),
+        (["bench", "collectives", "gather"], ["gather", "allreduce"]),
+        (["bench", "messages", "--seed", "2"], ["--seed"]),
+        (["bench", "waiting", "--threads", "2"], ["--threads"]),
+        (["bench", "waiting", "--bytes", "8"], ["--bytes"]),
+        (["machines", "no-such"], ["no-such"]),
         (["bench", "waiting", "--seconds", "0"], ["--seconds"]),
         (["bench", "waiting", "--seed", "-1"], ["--seed"]),
         (["bench", "waiting", "--only", "ranks"], ["--only", "FIELD=VALUE"]),
@@ -66,8 +69,8 @@ def assert_one_line(done: subprocess.CompletedProcess[str], status: int, *words:
         (["bench", "waiting", "--only", "speed=2"], ["--only", "neighbours"]),
         (["report", "--machine", SMELT, "--op", "gather"], ["gather"]),
         (["demo", "--budget", "0"], ["--budget"]),
-        (["sim", "x.json", "--machine", SMELT, "--bytes", str(10**30)], ["--bytes"]),
-        (["sim", "x.json", "--machine", SMELT, "--bytes", "-8"], ["--bytes"]),
+        (["sim", "plan", "x.json", "--machine", SMELT, "--bytes", str(10**30)], ["--bytes"]),
+        (["sim", "plan", "x.json", "--machine", SMELT, "--bytes", "-8"], ["--bytes"]),
         (["sim", "messages", "--machine", SMELT, "--bytes", str(10**30)], ["--bytes"]),
         (["trace", str(10**30)], [str(10**30)]),
         (["trace", "0"], ["process"]),
@@ -120,7 +123,7 @@ def test_model_that_is_no_text(corymb_call: Command, tmp_path: Path) -> None:
     file = tmp_path / "model.json"
     file.write_bytes(b"\xff\xfe\x00\x80" * 100)
     assert_one_line(corymb_call("map", "--model", file), FAILED)
-    assert_one_line(corymb_call("sim", file, "--machine", SMELT), FAILED, "UTF-8")
+    assert_one_line(corymb_call("sim", "plan", file, "--machine", SMELT), FAILED, "UTF-8")
 
 
 def test_model_with_a_wrong_number(corymb_call: Command, tmp_path: Path) -> None:
@@ -140,7 +143,7 @@ def test_model_with_a_wrong_number(corymb_call: Command, tmp_path: Path) -> None
         ["map", "--model", "MISSING"],
         ["map", "--xml", "MISSING"],
         ["plan", "barrier", "--model", "MISSING"],
-        ["sim", "MISSING", "--machine", SMELT],
+        ["sim", "plan", "MISSING", "--machine", SMELT],
         ["report", "--machine", SMELT, "--bench", "MISSING"],
     ],
     ids=" ".join,
@@ -155,7 +158,7 @@ def test_missing_file(corymb_call: Command, tmp_path: Path, arguments: list[str]
 
 def test_folder_instead_of_a_file(corymb_call: Command, tmp_path: Path) -> None:
     assert_one_line(corymb_call("map", "--model", tmp_path), FAILED, str(tmp_path))
-    assert_one_line(corymb_call("sim", tmp_path, "--machine", SMELT), FAILED, str(tmp_path))
+    assert_one_line(corymb_call("sim", "plan", tmp_path, "--machine", SMELT), FAILED, str(tmp_path))
     done = corymb_call("plan", "barrier", "--machine", SMELT, "--json", tmp_path)
     assert_one_line(done, FAILED, "directory")
 
@@ -172,7 +175,7 @@ UNWRITABLE = "/proc/corymb"
         ["map", "--machine", SMELT, "--save", "/proc/x.json"],
         ["map", "--machine", SMELT, "--export-hwloc", "/proc/x.xml"],
         ["report", "--machine", SMELT, "-o", "/proc/report.html"],
-        ["bench", "barrier", "--threads", "2", "--json", "/proc/x.json"],
+        ["bench", "collectives", "barrier", "--threads", "2", "--json", "/proc/x.json"],
         ["doctor", "--json", "/proc/x.json"],
         ["demo", "-o", "/proc/report.html"],
     ],
@@ -195,7 +198,7 @@ def test_wrong_plan_names_rank_and_step(
     plan["steps"][rank][0]["peer"] = (plan["steps"][rank][0]["peer"] + 1) % 20
     file = tmp_path / "wrong.json"
     file.write_text(json.dumps(plan))
-    assert_one_line(corymb_call("sim", file, "--machine", SMELT), FAILED, "rank", "step")
+    assert_one_line(corymb_call("sim", "plan", file, "--machine", SMELT), FAILED, "rank", "step")
 
 
 def test_plan_with_an_unknown_step(corymb_call: Command, smelt_plan: Path, tmp_path: Path) -> None:
@@ -203,7 +206,7 @@ def test_plan_with_an_unknown_step(corymb_call: Command, smelt_plan: Path, tmp_p
     plan["steps"][7][0]["step"] = "teleport"
     file = tmp_path / "wrong.json"
     file.write_text(json.dumps(plan))
-    done = corymb_call("sim", file, "--machine", SMELT)
+    done = corymb_call("sim", "plan", file, "--machine", SMELT)
     assert_one_line(done, FAILED, "rank 7", "step 0", "teleport")
 
 
@@ -211,7 +214,7 @@ def test_plan_with_an_unknown_step(corymb_call: Command, smelt_plan: Path, tmp_p
 def test_hostile_plan(corymb_call: Command, tmp_path: Path, text: str) -> None:
     file = tmp_path / "plan.json"
     file.write_text(text)
-    assert_one_line(corymb_call("sim", file, "--machine", SMELT), FAILED)
+    assert_one_line(corymb_call("sim", "plan", file, "--machine", SMELT), FAILED)
 
 
 def test_model_with_fewer_cpus_than_ranks(corymb_call: Command, tmp_path: Path) -> None:
@@ -219,7 +222,7 @@ def test_model_with_fewer_cpus_than_ranks(corymb_call: Command, tmp_path: Path) 
     machine = "ryzen-5950x-1s-32t"
     done = corymb_call("plan", "barrier", "--machine", machine, "--json", file)
     assert done.returncode == 0
-    done = corymb_call("sim", file, "--machine", SMELT)
+    done = corymb_call("sim", "plan", file, "--machine", SMELT)
     assert_one_line(done, USAGE, "32 ranks", "20 CPUs")
 
 
@@ -229,10 +232,10 @@ def test_placement_edited(corymb_call: Command, smelt_plan: Path, tmp_path: Path
     rest = plan["placement"][1:]
     for first in (99, 10**30, -1, 0.5, True, None):
         file.write_text(json.dumps(plan | {"placement": [first, *rest]}))
-        assert_one_line(corymb_call("sim", file, "--machine", SMELT), 2, "CPU")
+        assert_one_line(corymb_call("sim", "plan", file, "--machine", SMELT), 2, "CPU")
     for wrong, status in ((rest, 1), ([*rest, rest[0]], 1)):
         file.write_text(json.dumps(plan | {"placement": wrong}))
-        assert_one_line(corymb_call("sim", file, "--machine", SMELT), status, "CPU")
+        assert_one_line(corymb_call("sim", "plan", file, "--machine", SMELT), status, "CPU")
 
 
 @pytest.mark.parametrize("text", ["", "{}", '{"rows": [1]}', '{"rows": [{"op": "x"}]}', "[3]"])

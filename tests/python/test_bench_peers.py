@@ -477,13 +477,13 @@ def test_a_wrong_peers_file_is_an_error(tmp_path: Path, text: str) -> None:
     ],
 )
 def test_wrong_words_are_usage(corymb_call: Command, words: list[str], said: str) -> None:
-    done = corymb_call("bench-peers", *words)
+    done = corymb_call("bench", "peers", *words)
     assert done.returncode == 2
     assert said in done.stderr
 
 
 def test_without_set_up_the_command_says_what_to_do(corymb_call: Command, tmp_path: Path) -> None:
-    done = corymb_call("bench-peers", "--folder", tmp_path)
+    done = corymb_call("bench", "peers", "--folder", tmp_path)
     assert done.returncode == 1
     assert "make bench-peers" in done.stderr
 
@@ -551,7 +551,7 @@ def test_interrupt_leaves_nothing(
     before = folders()
     write_peers(tmp_path, "fake")
     process = subprocess.Popen(
-        [sys.executable, "-m", "corymb", "bench-peers", "--folder", str(tmp_path), "--peers",
+        [sys.executable, "-m", "corymb", "bench", "peers", "--folder", str(tmp_path), "--peers",
          "corymb-t,corymb-pr,fake,multiprocessing", "--seconds", "600", "--no-measure"],
         env=environment | {"CORYMB_TEST": str(tmp_path)}, stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL, text=True,

@@ -3,13 +3,16 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.metadata
+import inspect
 import itertools
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,8 @@ from conftest import SMELT, Command, stdout_json
 from limits import LIMIT_S
 
 import corymb
-from corymb.command import bench_calls
+from corymb.command import bench_calls, lazy
+from corymb.command.app import COMMANDS
 
 PLAN_KEYS = {
     "op", "root", "unit", "predicted", "lower_bound", "bound_kind", "algorithm", "portfolio",
@@ -31,15 +35,127 @@ def test_version(corymb_command: Command) -> None:
     assert importlib.metadata.version("corymb") == corymb.__version__
 
 
-@pytest.mark.parametrize(
-    "name", ["map", "plan", "sim", "bench", "bench-peers", "report", "cache", "demo", "doctor"]
-)
-def test_help_has_examples(corymb_call: Command, name: str) -> None:
-    done = corymb_call(name, "--help")
+def every_command(
+    entries: Sequence[lazy.Command | lazy.Group] = COMMANDS, before: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], lazy.Command]]:
+    """The words of each command, with its entry."""
+    for entry in entries:
+        if isinstance(entry, lazy.Group):
+            yield from every_command(entry.commands, (*before, entry.name))
+        else:
+            yield (*before, entry.name), entry
+
+
+STARTERS = ("run", "mpirun")  # They become other programs, whose help it is.
+COMMANDS_OF_TYPER = [
+    pytest.param(words, entry, id=" ".join(words))
+    for words, entry in every_command()
+    if words[0] not in STARTERS
+]
+
+
+@pytest.mark.parametrize(("words", "entry"), COMMANDS_OF_TYPER)
+def test_help_has_examples(
+    corymb_call: Command, words: tuple[str, ...], entry: lazy.Command
+) -> None:
+    done = corymb_call(*words, "--help")
     assert done.returncode == 0
-    assert f"corymb {name}" in done.stdout
+    assert f"corymb {' '.join(words)}" in done.stdout
     assert "Example" in done.stdout
     assert "--json" in done.stdout
+    # The list of commands has the text without importing the module.
+    function = getattr(importlib.import_module(f"corymb.command.{entry.module}"), entry.function)
+    assert " ".join(inspect.getdoc(function).split("\n\n")[0].split()) == entry.help
+
+
+def test_lists_import_no_command(corymb_call: Command) -> None:
+    """What `--help` imports is what makes a user wait."""
+    script = """
+import sys
+from corymb.command.app import run
+for words in ([], ["bench"], ["sim"]):
+    assert run([*words, "--help"]) == 0
+print([name for name in ("numpy", "plotly", "corymb.command.map", "corymb.peers")
+       if name in sys.modules])
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.endswith("\n[]\n")
+
+
+MISSING = """
+import sys
+for name in {names}:
+    sys.modules[name] = None
+sys.argv = ["corymb", *{words}]
+from corymb_command import main
+main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("names", "words", "said"),
+    [
+        (["typer"], ["map"], "this needs typer, which is not installed: "
+                             "pip install 'corymb[command]'"),
+        (["numpy"], ["map", "--machine", SMELT], "pip install 'corymb[command]'"),
+        (["plotly"], ["map", "--machine", SMELT, "--html", "map.html"],
+         "pip install 'corymb[report]'"),
+    ],
+)  # fmt: skip
+def test_a_missing_extra_is_named(
+    tmp_path: Path, environment: dict[str, str], names: list[str], words: list[str], said: str
+) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", MISSING.format(names=names, words=words)],
+        capture_output=True, text=True, cwd=tmp_path, env=environment, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not list(tmp_path.iterdir())
+
+
+def test_programs_start_without_extras(environment: dict[str, str]) -> None:
+    script = MISSING.format(names=["typer", "rich", "numpy", "plotly"], words=["run", "--help"])
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "corymb run" in done.stdout
+
+
+def test_teams_need_no_library() -> None:
+    """A program that uses teams installs nothing besides the package."""
+    script = """
+import sys
+for name in ("numpy", "rich", "typer", "plotly", "cloudpickle"):
+    sys.modules[name] = None
+import array
+import corymb
+
+def work(team):
+    total = array.array("d", [0.0])
+    team.Allreduce(array.array("d", [team.rank + 1.0]), total)
+    return total[0], team.bcast({"a": 1}, root=0)
+
+print(corymb.run(work, 2, threads=True))
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert done.stdout == "[(3.0, {'a': 1}), (3.0, {'a': 1})]\n", done.stderr
+
+
+def test_machines_are_listed_and_drawn(corymb_call: Command) -> None:
+    rows = {
+        row["name"]: row for row in stdout_json(corymb_call("machines", "--json", "-"))["machines"]
+    }
+    assert rows.keys() == set(corymb.gallery_names())
+    smelt = rows[SMELT]
+    assert (smelt["cpus"], smelt["classes"], smelt["unit"]) == (20, 2, "cycles")
+    assert smelt["nearest"] < smelt["farthest"]
+    drawn = corymb_call("machines", SMELT)
+    assert drawn.stdout == corymb_call("map", "--machine", SMELT).stdout
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +195,17 @@ def test_bench_multicast(corymb_call: Command) -> None:
 
 def test_bench_shows_who_burns_cpu_time(corymb_call: Command) -> None:
     many = str(2 * max(2, len(os.sched_getaffinity(0))))
-    arguments = ("bench", "barrier", "--threads", many, "--seconds", "1", "--contestants", "corymb")
+    arguments = (
+        "bench",
+        "collectives",
+        "barrier",
+        "--threads",
+        many,
+        "--seconds",
+        "1",
+        "--contestants",
+        "corymb",
+    )
     done = corymb_call(*arguments)
     assert done.returncode == 0, done.stderr
     assert "oversubscribed" in done.stdout
@@ -141,7 +267,7 @@ def test_sim_multicast(corymb_call: Command, tmp_path: Path) -> None:
     assert "simulated on " + SMELT in report["choice"]["reason"]
     assert "simulated" in page.read_text()
     assert corymb_call("sim", "multicast", "--machine", SMELT, "--members", "20").returncode == 2
-    assert corymb_call("sim", "plan.json", "--members", "2").returncode == 2
+    assert corymb_call("sim", "plan", "plan.json", "--members", "2").returncode == 2
 
 
 def test_bench_calls(corymb_call: Command) -> None:
@@ -175,9 +301,6 @@ def test_what_bench_does_not_know(corymb_call: Command) -> None:
     assert unknown.returncode == 2
     assert "'cals'" in unknown.stderr
     assert "calls" in unknown.stderr
-    mixed = corymb_call("bench", "barrier,calls")
-    assert mixed.returncode == 2
-    assert "stands alone: corymb bench calls" in mixed.stderr
 
 
 def test_bench_messages(corymb_call: Command) -> None:
@@ -219,7 +342,7 @@ def test_what_a_model_doubts_is_said_where_it_is_used(corymb_call: Command, tmp_
     for call in (
         ["plan", "barrier", "--model", model, "--json", plan],
         ["plan", "barrier", "--model", model, "--json", "-"],
-        ["sim", plan, "--model", model],
+        ["sim", "plan", plan, "--model", model],
         ["sim", "multicast", "--model", model],
         ["sim", "messages", "--model", model],
         ["report", "--model", model, "-o", page],
@@ -233,7 +356,7 @@ def test_what_a_model_doubts_is_said_where_it_is_used(corymb_call: Command, tmp_
     for call in (
         ["plan", "barrier", "--model", model],
         ["plan", "barrier", "--model", model, "--nodes", "2", "--per-node", "2"],
-        ["sim", plan, "--model", model],
+        ["sim", "plan", plan, "--model", model],
         ["sim", "multicast", "--model", model],
         ["sim", "messages", "--model", model],
     ):
@@ -335,7 +458,7 @@ def test_plan_and_sim_know_every_operation(corymb_call: Command, tmp_path: Path,
     assert done.returncode == 0, done.stderr
     plan = json.loads(file.read_text())
     assert plan.get("parts", 1) == (1 if op == "exscan" else 7)
-    sim = stdout_json(corymb_call("sim", file, "--machine", SMELT, "--json", "-"))
+    sim = stdout_json(corymb_call("sim", "plan", file, "--machine", SMELT, "--json", "-"))
     assert sim["op"] == op
     assert sim["makespan"] == pytest.approx(plan["predicted"])
 

@@ -71,7 +71,7 @@ def test_prediction_on_latency_matrices(machine: str, op: str) -> None:
 
 
 def test_sim_agrees_rank_by_rank(corymb_call: Command, smelt_plan: Path) -> None:
-    sim = stdout_json(corymb_call("sim", smelt_plan, "--machine", SMELT, "--json", "-"))
+    sim = stdout_json(corymb_call("sim", "plan", smelt_plan, "--machine", SMELT, "--json", "-"))
     plan = json.loads(smelt_plan.read_text())
     send, receive = smelt_costs(MACHINES / SMELT)
     assert finish_times(plan, send, receive) == pytest.approx(sim["finish"], rel=1e-5)

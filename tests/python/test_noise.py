@@ -118,7 +118,6 @@ def test_a_plan_for_the_tail_says_what_it_costs(corymb_call: Command, tmp_path: 
         (["sim", "noise"], "corymb doctor --noise"),
         (["sim", "noise", "--noise", NOISE, "--op", "scan"], "barrier"),
         (["sim", "noise", "--noise", NOISE, "--phases", "0"], "phases"),
-        (["sim", "--machine", SMELT, "noise"], "corymb sim noise --help"),
     ],
 )
 def test_what_is_refused(corymb_call: Command, arguments: list[str], words: str) -> None:

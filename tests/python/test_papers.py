@@ -74,11 +74,11 @@ def parse(words: list[str]) -> None:
     """Reads the words as the command does, without doing anything; a wrong one raises."""
     from corymb.command.app import app
 
-    group: Any = typer.main.get_command(app)
-    name, *rest = words
-    if f"{name} {rest[0]}" in group.commands:  # A study with options of its own.
-        name, rest = f"{name} {rest[0]}", rest[1:]
-    group.commands[name].make_context(name, rest)
+    command: Any = typer.main.get_command(app)
+    while hasattr(command, "commands"):
+        context = command.make_context(words[0], words, resilient_parsing=True)
+        name, command, words = command.resolve_command(context, words)
+    command.make_context(name, words)
 
 
 def make(words: list[str], studies: tuple[str, ...]) -> None:

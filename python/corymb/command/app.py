@@ -5,37 +5,86 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from typing import Annotated
 
 import typer
 
 import corymb
-from corymb.command import (
-    bench,
-    bench_peers,
-    cache,
-    cluster,
-    compare,
-    demo,
-    doctor,
-    map,
-    partition,
-    plan,
-    report,
-    sim,
-    sim_noise,
-    trace,
-)
-from corymb.command import mpirun as mpirun_command
-from corymb.command import run as run_command
 from corymb.command.console import room, say_error, say_kept
+from corymb.command.extras import remedy
+from corymb.command.lazy import Command, Group, group_class
 from corymb.troubleshooting import place
 
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
 USAGE_CODES = {"invalid_argument", "unknown_name"}
 
+COMMANDS: tuple[Command | Group, ...] = (
+    Command("map", "map",
+            "Show how long each core takes to hand a message to each other core."),
+    Command("machines", "machines", "List the machines of the gallery, or draw one."),
+    Command("plan", "plan",
+            "Plan an operation on a machine model; every plan is proven before it is shown."),
+    Group("sim", "Simulate plans, messages, multicast or noise on a machine model.", (
+        Command("plan", "sim_plan",
+                "Check a plan, then replay it on a machine model. A wrong plan is refused."),
+        Command("messages", "sim_messages",
+                "Simulate mailboxes, by each protocol, between rank 0 and the others."),
+        Command("multicast", "sim_multicast",
+                "Simulate acknowledged multicast by each topology, over the size of the group."),
+        Command("noise", "sim_noise",
+                "Simulate phases of computing and an operation under noise, in each form of call."),
+    )),
+    Group("cluster", "Simulated studies of plans for several nodes.", (
+        Command("regret", "cluster",
+                "Simulate the choice of schemes on random clusters beside the best scheme of each.",
+                "regret"),
+        Command("scale", "cluster",
+                "Time planning, and weigh plans, for up to a million ranks.", "scale"),
+    )),
+    Command("compare", "compare",
+            "Compare the choice with one algorithm for everything. All times are simulated."),
+    Group("bench", "Measure corymb beside other ways, alternating in one run.", (
+        Command("collectives", "bench_collectives",
+                "Time corymb, the raw floor and other libraries, alternating in one run."),
+        Command("messages", "bench_messages",
+                "Time mailboxes and broadcast rings beside other queues."),
+        Command("multicast", "bench_multicast",
+                "Time acknowledged multicast beside plain ways, over the size of the group."),
+        Command("calls", "bench_calls",
+                "Time a call of another thread beside other ways, and how small work for one may "
+                "be."),
+        Command("waiting", "bench_waiting",
+                "Measure where waiting costs more than in the simplest code that a user would "
+                "write."),
+        Command("prediction", "bench_prediction",
+                "Compare simulated times of good and bad plans with measured ones."),
+        Command("peers", "bench_peers",
+                "Time corymb beside MPI libraries, which `make bench-peers` in the sources "
+                "installs."),
+    )),
+    Command("trace", "trace",
+            "Show the groups of running processes: members, states, sequence numbers, who is "
+            "behind."),
+    Command("partition", "partition",
+            "Divide the vertices of a graph into parts of equal weight with few edges between "
+            "them."),
+    Command("report", "report",
+            "Write heat maps, plans, timeline, bench curves and stragglers into one HTML file."),
+    Command("cache", "cache",
+            "Show what is kept for later programs: the measured model and plans that were searched "
+            "for."),
+    Command("demo", "demo",
+            "Measure this machine, plan on it, prove and run the plans, compare, write a report."),
+    Command("doctor", "doctor",
+            "Say what this machine or container permits, and what to do about the rest."),
+    Command("run", "run", "Start processes that form one team."),
+    Command("mpirun", "mpirun", "Start an MPI program with corymb's collectives."),
+)  # fmt: skip
+
 app = typer.Typer(
     name="corymb",
+    cls=group_class(COMMANDS),
     help="Measure how the cores of this machine talk, plan group communication, run the plan.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -66,39 +115,6 @@ def _options(
     del version
 
 
-MODULES = (
-    map, plan, sim, cluster, compare, bench, bench_peers, trace, partition, report, cache, demo,
-    doctor,
-)  # fmt: skip
-
-for module in MODULES:
-    app.command(module.NAME, epilog=module.EXAMPLES)(module.command)
-# A study with options of its own: `run` makes one word of the two.
-app.command(sim_noise.NAME, epilog=sim_noise.EXAMPLES, hidden=True)(sim_noise.command)
-
-
-@app.command(
-    "run",
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    epilog="Example: corymb run -n 4 --bind core -- ./program",
-)
-def _run(context: typer.Context) -> None:
-    """Start processes that form one team."""
-    run_command.become(context.args)
-
-
-@app.command(
-    "mpirun",
-    add_help_option=False,
-    context_settings={"ignore_unknown_options": True, "allow_extra_args": True},
-    epilog="Example: corymb mpirun -n 4 --explain ./mpi-program",
-)
-def _mpirun(context: typer.Context) -> None:
-    """Start an MPI program with corymb's collectives."""
-    mpirun_command.become(context.args)
-
-
 def _status_of(error: corymb.Error) -> int:
     if error.code == "interrupted":
         return INTERRUPTED
@@ -125,13 +141,9 @@ def _internal(error: Exception) -> int:
 def run(arguments: list[str]) -> int:
     """Runs the command and returns its exit status; prints one line for every error."""
     try:
-        if arguments[:1] == ["run"]:  # Before typer, which would take `--` away.
-            run_command.become(arguments[1:])
-        if arguments[:1] == ["mpirun"]:
-            mpirun_command.become(arguments[1:])
+        if arguments[:1] in (["run"], ["mpirun"]):  # Before typer, which would take `--` away.
+            import_module(f"corymb.command.{arguments[0]}").become(arguments[1:])
             return 0
-        if arguments[:2] == sim_noise.NAME.split():
-            arguments = [sim_noise.NAME, *arguments[2:]]
         result = typer.main.get_command(app).main(
             arguments, prog_name="corymb", standalone_mode=False
         )
@@ -152,6 +164,12 @@ def run(arguments: list[str]) -> int:
         return FAILED
     except OSError as error:
         say_error(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+        return FAILED
+    except ModuleNotFoundError as error:
+        text = remedy(error)
+        if text is None:
+            return _internal(error)
+        say_error(text)
         return FAILED
     except Exception as error:  # usage errors; their base class differs between typer versions
         if not hasattr(error, "format_message"):

@@ -9,8 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from corymb.command import side_by_side
+from corymb.command.options import JsonFile, Seconds
 from corymb.command.side_by_side import Row, Verdict
 
+EXAMPLES = "Example: corymb bench calls --seconds 20"
 TITLES = {
     "empty": "a call, until its end is known",
     "bytes64": "with 64 bytes there and back",
@@ -28,8 +30,8 @@ OWN = {
 }
 
 
-def command(seconds: float, json: str | None) -> None:
-    """Times corymb's calls beside other ways, alternating in one run."""
+def command(seconds: Seconds = 60.0, json: JsonFile = None) -> None:
+    """Time a call of another thread beside other ways, and how small work for one may be."""
     side_by_side.run("corymb-bench-calls", seconds, {}, json, verdict, show, "other")
 
 

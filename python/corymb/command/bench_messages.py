@@ -5,13 +5,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
+import typer
 from rich.console import Console
 
 import corymb
 from corymb.command import bench_iceoryx2, inputs, side_by_side
+from corymb.command.options import JsonFile, Seconds
 from corymb.command.side_by_side import Row, Verdict
 
+EXAMPLES = "Example: corymb bench messages --bytes 8 --seconds 20"
 SIZES = (8, 256)
 TITLES = {
     "round_trip": "a message there and back, by its bytes",
@@ -32,9 +36,16 @@ OWN = {
 }
 
 
-def command(sizes: Sequence[int], seconds: float, json: str | None) -> None:
-    """Times corymb's channels beside others, alternating in one run."""
-    if not set(sizes) <= set(SIZES):
+def command(
+    sizes: Annotated[
+        str | None, typer.Option("--bytes", metavar="LIST", help="Payloads: 8, 256 or both.")
+    ] = None,
+    seconds: Seconds = 60.0,
+    json: JsonFile = None,
+) -> None:
+    """Time mailboxes and broadcast rings beside other queues."""
+    chosen = inputs.numbers(sizes, "--bytes", 8, 256)
+    if not set(chosen) <= set(SIZES):
         raise inputs.usage(f"--bytes: messages are of {' or '.join(map(str, SIZES))} bytes here")
     skipped: list[Row] = []
 
@@ -51,7 +62,7 @@ def command(sizes: Sequence[int], seconds: float, json: str | None) -> None:
     side_by_side.run(
         "corymb-bench-messages",
         seconds,
-        {"--bytes": sorted(sizes)},
+        {"--bytes": sorted(chosen)},
         json,
         verdict,
         show,

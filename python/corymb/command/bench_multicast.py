@@ -7,9 +7,11 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from corymb.command import side_by_side
+from corymb.command import inputs, side_by_side
+from corymb.command.options import JsonFile, Seconds, Threads
 from corymb.command.side_by_side import Row, Verdict
 
+EXAMPLES = "Example: corymb bench multicast --threads 2,8"
 NO_CALL = "membarrier, no call"  # It runs nothing on the members: shown, not compared.
 REGIMES = {
     "polling": "members run and look at safe points",
@@ -17,10 +19,11 @@ REGIMES = {
 }
 
 
-def command(threads: Sequence[int], seconds: float, json: str | None) -> None:
-    """Times corymb's topologies beside plain ways, alternating in one run."""
+def command(threads: Threads = None, seconds: Seconds = 60.0, json: JsonFile = None) -> None:
+    """Time acknowledged multicast beside plain ways, over the size of the group."""
+    sizes = inputs.numbers(threads, "--threads", 2, 1024)
     side_by_side.run(
-        "corymb-bench-multicast", seconds, {"--threads": threads}, json, verdict, show, "plain"
+        "corymb-bench-multicast", seconds, {"--threads": sizes}, json, verdict, show, "plain"
     )
 
 

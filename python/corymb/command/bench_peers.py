@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""corymb bench-peers: corymb and MPI libraries, alternating in one run."""
+"""corymb bench peers: corymb and MPI libraries, alternating in one run."""
 
 from __future__ import annotations
 
@@ -15,14 +15,13 @@ from typing import Annotated, Any
 import typer
 
 import corymb
-from corymb.command import bench, bench_program, console, files, inputs, peers_tables, run
+from corymb.command import bench_program, console, files, inputs, peers_tables, run
 from corymb.command.options import JsonFile, NoMeasure
 from corymb.peers import cases, contestant, measure, verdict
 
-NAME = "bench-peers"
 EXAMPLES = (
-    "Examples: corymb bench-peers | corymb bench-peers --full --json peers.json | "
-    "corymb bench-peers --ops barrier,allreduce --modes blocking --ranks 2,4,8 --bytes 8,65536 "
+    "Examples: corymb bench peers | corymb bench peers --full --json peers.json | "
+    "corymb bench peers --ops barrier,allreduce --modes blocking --ranks 2,4,8 --bytes 8,65536 "
     "--peers 'open mpi,intel'"
 )
 SIZE_MAX = 2**28
@@ -81,18 +80,18 @@ def command(
 ) -> None:
     """Time corymb beside MPI libraries, which `make bench-peers` in the sources installs."""
     extent = FULL if full else QUICK
-    names = list(cases.OPERATIONS) if ops == "all" else bench.split(ops, "--ops")
+    names = list(cases.OPERATIONS) if ops == "all" else inputs.split(ops, "--ops")
     _require_known("operation", names, cases.OPERATIONS)
-    chosen_modes = bench.split(modes, "--modes")
+    chosen_modes = inputs.split(modes, "--modes")
     _require_known("mode", chosen_modes, cases.MODES)
-    chosen_sizes = bench.numbers(sizes, "--bytes", 8, SIZE_MAX) or list(extent.sizes)
+    chosen_sizes = inputs.numbers(sizes, "--bytes", 8, SIZE_MAX) or list(extent.sizes)
     if any(size % 8 for size in chosen_sizes):
         raise inputs.usage(f"--bytes '{sizes}': elements are double, so multiples of 8")
     if seconds is not None and not 1 <= seconds <= 86400:
         raise inputs.usage("--seconds must be from 1 to 86400")
     request = cases.Request(
         ops=names,
-        ranks=bench.numbers(ranks, "--ranks", 2, 256) or list(extent.ranks),
+        ranks=inputs.numbers(ranks, "--ranks", 2, 256) or list(extent.ranks),
         sizes=chosen_sizes,
         modes=chosen_modes,
         cpus=len(os.sched_getaffinity(0)),
@@ -168,7 +167,7 @@ def choose(
     missing = own_missing + missing
     if wanted is None:
         return everybody, missing
-    words = [word.lower() for word in bench.split(wanted, "--peers")]
+    words = [word.lower() for word in inputs.split(wanted, "--peers")]
     names = [one.name for one in everybody] + [one.name for one in missing]
     for word in words:
         if not any(word in name.lower() for name in names):

@@ -11,14 +11,15 @@ from rich.table import Table
 
 import corymb
 from corymb.command import bench_program, console, files, inputs
+from corymb.command.options import JsonFile, Seconds
 
+EXAMPLES = "Example: corymb bench prediction --seconds 30"
 Row = dict[str, Any]
 
 
-def command(seconds: float, json: str | None) -> None:
-    """Says how well the order and the size of simulated times agree with measured ones."""
-    if not 0.5 <= seconds <= 86400:
-        raise inputs.usage("--seconds must be from 0.5 to 86400")
+def command(seconds: Seconds = 60.0, json: JsonFile = None) -> None:
+    """Compare simulated times of good and bad plans with measured ones."""
+    inputs.require_seconds(seconds)
     files.require_writable(json)
     rows, summary = measure(seconds)
     out = console.output(quiet=console.is_stdout(json))

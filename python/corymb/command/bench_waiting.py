@@ -11,18 +11,23 @@ import random
 import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import astuple, dataclass
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 import corymb
 from corymb.command import bench_program, console, files, inputs
+from corymb.command.options import JsonFile, Seconds
 
+EXAMPLES = (
+    "Examples: corymb bench waiting --seconds 600 --json waiting.json | "
+    "corymb bench waiting --only 'op=alltoall ranks=16,32 kind=threads'"
+)
 PROGRAM = "corymb-bench-waiting"
 Row = dict[str, Any]
 
-SECONDS = 600.0
 SIZES = (8, 1024, 4096, 32768, 262144)
 RANKS = (2, 4, 8, 16, 32, 64)
 SIZES_OF = {
@@ -121,10 +126,16 @@ def keep(all_cells: Iterable[Cell], kept: dict[str, set[str]]) -> list[Cell]:
     return found
 
 
-def command(only: str | None, seconds: float, seed: int, json: str | None) -> None:
-    """Measures a drawn sample of the map, as far as the time goes, and says where it is worse."""
-    if not 0.5 <= seconds <= 86400:
-        raise inputs.usage("--seconds must be from 0.5 to 86400")
+def command(
+    only: Annotated[
+        str | None, typer.Option("--only", metavar="FIELD=LIST", help="Cells to keep.")
+    ] = None,
+    seconds: Seconds = 600.0,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Draws the cells.")] = 1,
+    json: JsonFile = None,
+) -> None:
+    """Measure where waiting costs more than in the simplest code that a user would write."""
+    inputs.require_seconds(seconds)
     if not 0 <= seed < 2**63:
         raise inputs.usage("--seed must be from 0 to 2^63 - 1")
     chosen = keep(cells(corymb.usable_cpus().count()), parse_only(only))

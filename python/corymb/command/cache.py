@@ -12,7 +12,6 @@ import corymb
 from corymb.command import console, files
 from corymb.command.options import JsonFile
 
-NAME = "cache"
 EXAMPLES = "Examples: corymb cache | corymb cache --clear | corymb cache --json -"
 
 

@@ -17,11 +17,10 @@ import corymb
 from corymb.command import clusters, console, files, inputs
 from corymb.command.options import JsonFile, Seed
 
-NAME = "cluster"
-EXAMPLES = (
-    "Examples: corymb cluster regret --shapes 500 --json regret.json | "
-    "corymb cluster scale --ranks-most 1024"
-)
+EXAMPLES = {
+    "regret": "Example: corymb cluster regret --shapes 500 --json regret.json",
+    "scale": "Example: corymb cluster scale --ranks-most 1024",
+}
 LARGEST_RANKS = 128
 SCALES = (
     (64, 16, "1,024 ranks on 16-core nodes"),
@@ -76,41 +75,40 @@ CONTESTANTS: dict[str, dict[str, tuple[str, ...]]] = {
 EVEN_ONLY = ("HAN", "unified")
 
 
-def command(
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="regret or scale.")],
-    shapes: Annotated[int, typer.Option("--shapes", metavar="N", help="For regret.")] = 100,
+def regret(
+    shapes: Annotated[int, typer.Option("--shapes", metavar="N", help="Random clusters.")] = 100,
     seed: Seed = 1,
+    json: JsonFile = None,
+) -> None:
+    """Simulate the choice of schemes on random clusters beside the best scheme of each."""
+    if not 1 <= shapes <= 100_000:
+        raise inputs.usage("--shapes must be from 1 to 100000")
+    inputs.require_sizes(0, seed, 0)
+    files.require_writable(json)
+    out = console.output(quiet=console.is_stdout(json))
+    files.write_json(json, _show_regret(out, _regret(shapes, seed), seed))
+
+
+def scale(
     ranks_most: Annotated[
         int,
-        typer.Option(
-            "--ranks-most", metavar="N", help="For scale: leave larger ones out; 1048576 has all."
-        ),
+        typer.Option("--ranks-most", metavar="N", help="Leave larger ones out; 1048576 has all."),
     ] = 65536,
     op: Annotated[
-        str | None, typer.Option("--op", metavar="OP", help="For scale: this operation alone.")
+        str | None, typer.Option("--op", metavar="OP", help="This operation alone.")
     ] = None,
     json: JsonFile = None,
 ) -> None:
-    """Simulated studies of plans for several nodes; docs/explain/nodes.md shows their results."""
-    if what not in ("regret", "scale"):
-        raise corymb.Error(f"unknown study '{what}'; it is regret or scale", "unknown_name")
-    if not 1 <= shapes <= 100_000:
-        raise inputs.usage("--shapes must be from 1 to 100000")
+    """Time planning, and weigh plans, for up to a million ranks."""
     operations = list(dict.fromkeys(case[0] for case in SCALE_CASES))
     if op is not None and op not in operations:
         raise inputs.usage(f"--op must be one of {', '.join(operations)}")
-    files.require_writable(json)
-    out = console.output(quiet=console.is_stdout(json))
-    if what == "regret":
-        rows = _regret(shapes, seed)
-        result: Any = _show_regret(out, rows, seed)
-    elif ranks_most < (least := SCALES[0][0] * SCALES[0][1]):
+    if ranks_most < (least := SCALES[0][0] * SCALES[0][1]):
         raise inputs.usage(f"--ranks-most must be at least {least}")
-    else:
-        rows = _scale(ranks_most, op)
-        result = {"schema": "corymb-cluster-scale/1", "rows": rows}
-        _show_scale(out, rows)
-    files.write_json(json, result)
+    files.require_writable(json)
+    rows = _scale(ranks_most, op)
+    _show_scale(console.output(quiet=console.is_stdout(json)), rows)
+    files.write_json(json, {"schema": "corymb-cluster-scale/1", "rows": rows})
 
 
 def _shape(dice: random.Random) -> tuple[corymb.Cluster, int, str, bool]:

@@ -13,7 +13,6 @@ from corymb import comparison
 from corymb.command import console, files, inputs
 from corymb.command.options import JsonFile
 
-NAME = "compare"
 EXAMPLES = (
     "Examples: corymb compare | corymb compare --ops allgather,alltoall --bytes 8,65536 "
     "--machines epyc-9654-2s-192c,m1-ultra-20c --ranks 32 --json compare.json"

@@ -16,7 +16,6 @@ from corymb.command import bench_prediction, bench_program, console, files, inpu
 from corymb.command import map as map_command
 from corymb.command.options import JsonFile
 
-NAME = "demo"
 EXAMPLES = "Examples: corymb demo | corymb demo --budget 5 -o /tmp/report.html"
 MEASURE_S = 15.0
 BENCH_S = 10.0

@@ -14,7 +14,6 @@ from corymb import troubleshooting
 from corymb.command import console, files, inputs
 from corymb.command.options import JsonFile
 
-NAME = "doctor"
 EXAMPLES = "Examples: corymb doctor | corymb doctor --json - | corymb doctor --noise --seconds 10"
 RECORDED_SECONDS = 5.0
 

@@ -126,6 +126,11 @@ def require_root(root: int | None, ranks: int) -> None:
         raise usage(f"--root {root} is out of range: the ranks are 0 to {ranks - 1}")
 
 
+def require_seconds(seconds: float) -> None:
+    if not 0.5 <= seconds <= 86400:
+        raise usage("--seconds must be from 0.5 to 86400")
+
+
 def require_sizes(size: int, seed: int, moves: int) -> None:
     if not 0 <= size <= 2**40:
         raise usage(f"--bytes {size} must be from 0 to {2**40}")
@@ -197,3 +202,26 @@ def cpu_list(cpus: list[int]) -> str:
             start = cpu
         previous = cpu
     return ",".join(parts)
+
+
+def split(text: str | None, option: str) -> list[str]:
+    if text is None:
+        return []
+    parts = [part.strip() for part in text.split(",")]
+    if not all(parts):
+        raise usage(f"{option} '{text}': there is an empty entry")
+    return parts
+
+
+def numbers(text: str | None, option: str, low: int, high: int) -> list[int]:
+    """A list of numbers without repetition, each from `low` to `high`."""
+    found: list[int] = []
+    for part in split(text, option):
+        if not part.isdecimal() or not part.isascii() or len(part) > 12:
+            raise usage(f"{option} '{text}': '{part}' is not a number")
+        if not low <= int(part) <= high:
+            raise usage(f"{option} {part} is out of range: {low} to {high}")
+        if int(part) in found:
+            raise usage(f"{option} '{text}': {part} occurs twice")
+        found.append(int(part))
+    return found

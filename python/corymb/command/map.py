@@ -17,7 +17,6 @@ from corymb.command.options import Budget, JsonFile, MachineName, ModelFile, NoM
 from corymb.layout import layout_of
 from corymb.picture import terminal
 
-NAME = "map"
 EXAMPLES = (
     "Examples: corymb map | corymb map --measure --save my.json | "
     "corymb map --machine epyc-9754-2s-512t --html map.html | "

@@ -87,3 +87,13 @@ Moves = Annotated[
 Budget = Annotated[
     float, typer.Option("--budget", metavar="S", help="Seconds that measuring may take.")
 ]
+Seconds = Annotated[
+    float, typer.Option("--seconds", metavar="S", help="Time for everything together.")
+]
+Threads = Annotated[
+    str | None,
+    typer.Option("--threads", metavar="LIST", help="Numbers of threads, such as 2,4,8."),
+]
+HtmlFile = Annotated[
+    str | None, typer.Option("--html", metavar="FILE", help="Write the curves, as a page.")
+]

@@ -15,7 +15,6 @@ from corymb import _core
 from corymb.command import console, files, inputs
 from corymb.command.options import JsonFile
 
-NAME = "partition"
 EXAMPLES = (
     "Examples: corymb partition mesh.graph -k 16 -o parts.txt | "
     "corymb partition links.txt -k 4 --ranks 2 --imbalance 5 --json - | "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `corymb bench-peers` prints: a line a case, overlap, means beside targets, the worst."""
+"""What `corymb bench peers` prints: a line a case, overlap, means beside targets, the worst."""
 
 from __future__ import annotations
 

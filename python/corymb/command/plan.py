@@ -35,7 +35,6 @@ from corymb.command.options import (
     Seed,
 )
 
-NAME = "plan"
 EXAMPLES = (
     "Examples: corymb plan barrier | "
     "corymb plan broadcast --machine smelt-e5v2-2x10 --root 0 --json plan.json | "

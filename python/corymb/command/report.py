@@ -24,7 +24,6 @@ from corymb.command.options import (
     Root,
 )
 
-NAME = "report"
 EXAMPLES = (
     "Examples: corymb report | corymb report --machine epyc-7742-2s-256t -o rome.html | "
     "corymb report --bench bench.json --op allreduce"

@@ -51,8 +51,7 @@ def run(
 ) -> None:
     """Runs the program with the options that name something, and tells what came out; `further`
     shows more of it and returns what else belongs in the JSON; `measure_more` adds rows."""
-    if not 0.5 <= seconds <= 86400:
-        raise inputs.usage("--seconds must be from 0.5 to 86400")
+    inputs.require_seconds(seconds)
     arguments = ["--seconds", f"{seconds:g}"]
     for name, numbers in options.items():
         if numbers:

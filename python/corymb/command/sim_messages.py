@@ -4,14 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.console import Console
 from rich.table import Table
 
 import corymb
 from corymb.command import console, files, inputs
+from corymb.command.options import Bytes, JsonFile, MachineName, ModelFile, NoMeasure, Ranks
 
+EXAMPLES = "Example: corymb sim messages --machine scc-48c"
 Row = dict[str, Any]
 CLAIMED_OF = "scc-48c"
 TIMES = ("round_trip", "nearest", "farthest", "notification", "idle_probe", "gather", "collective")
@@ -20,10 +23,20 @@ TICKETS = ("own", "locked", "common")
 
 
 def command(
-    chosen: inputs.Chosen, seats: str | None, peers: int | None, size: int, json: str | None
+    machine: MachineName = None,
+    model: ModelFile = None,
+    ranks: Ranks = None,
+    size: Bytes = 8,
+    peers: Annotated[
+        int | None, typer.Option("--peers", metavar="N", min=1, help="Members beside rank 0.")
+    ] = None,
+    no_measure: NoMeasure = False,
+    json: JsonFile = None,
 ) -> None:
-    """Simulates ring, nvp and srbp between rank 0 and the others."""
-    placement = inputs.placement_of(seats, chosen.machine)
+    """Simulate mailboxes, by each protocol, between rank 0 and the others."""
+    inputs.require_sizes(size, 0, 0)
+    chosen = inputs.choose_machine(machine, model, no_measure)
+    placement = inputs.placement_of(ranks, chosen.machine)
     if peers is not None:
         if peers > len(placement) - 1:
             raise inputs.usage(f"--peers {peers}: there are {len(placement) - 1} beside rank 0")

@@ -7,13 +7,18 @@ import random
 import statistics
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
+import typer
 from rich.table import Table
 
 import corymb
 from corymb.command import console, files, inputs
+from corymb.command.options import HtmlFile, JsonFile, MachineName, ModelFile, NoMeasure, Ranks
 
+EXAMPLES = (
+    "Example: corymb sim multicast --machine epyc-9754-2s-512t --ranks 240 --html curves.html"
+)
 DRAWS = 5  # Groups of each size; the members of each are drawn anew.
 TEST_NS = 2.0  # A look at one bit of a snapshot that the teller holds.
 CYCLE_NS = 0.4
@@ -35,27 +40,31 @@ class Variant:
 
 
 def command(
-    chosen: inputs.Chosen,
-    seats: str | None,
-    members: Sequence[int],
-    html: str | None,
-    json: str | None,
+    machine: MachineName = None,
+    model: ModelFile = None,
+    ranks: Ranks = None,
+    members: Annotated[
+        str | None, typer.Option("--members", metavar="LIST", help="Sizes of the group.")
+    ] = None,
+    no_measure: NoMeasure = False,
+    html: HtmlFile = None,
+    json: JsonFile = None,
 ) -> None:
-    """Simulates flat, helping, skipping and splitting calls, acknowledged in several ways, and
-    broadcasts to all."""
-    placement = inputs.placement_of(seats, chosen.machine)
-    ranks = len(placement)
-    if ranks < 2:
+    """Simulate acknowledged multicast by each topology, over the size of the group."""
+    chosen = inputs.choose_machine(machine, model, no_measure)
+    placement = inputs.placement_of(ranks, chosen.machine)
+    size = len(placement)
+    if size < 2:
         raise inputs.usage("a multicast needs at least 2 ranks")
-    sizes = list(members) or list(usual_sizes(ranks))
-    if max(sizes) > ranks - 1:
-        raise inputs.usage(f"--members {max(sizes)}: there are {ranks - 1} beside the initiator")
+    sizes = inputs.numbers(members, "--members", 1, 2**20) or list(usual_sizes(size))
+    if max(sizes) > size - 1:
+        raise inputs.usage(f"--members {max(sizes)}: there are {size - 1} beside the initiator")
     files.require_writable(html, json)
     rows, choice = console.busy("simulating", lambda: simulate(chosen.machine, placement, sizes))
     free = corymb.choose_multicast(chosen.machine, list(placement), acknowledgement="best")
     out = console.output(quiet=console.is_stdout(html, json))
     title, unit = chosen.title, chosen.machine.unit
-    out.print(f"simulated on {title}, {ranks} ranks, medians of {DRAWS} groups:", markup=False)
+    out.print(f"simulated on {title}, {size} ranks, medians of {DRAWS} groups:", markup=False)
     out.print(_table(rows, sizes, unit))
     out.print(f"the model's choice: {choice.reason}", markup=False)
     out.print(
@@ -66,7 +75,7 @@ def command(
     if html is not None:
         from corymb.picture.multicast import multicast_page
 
-        files.write_text(html, multicast_page(rows, title, unit, ranks, choice.reason))
+        files.write_text(html, multicast_page(rows, title, unit, size, choice.reason))
     if json is not None:
         files.write_json(
             json,
@@ -76,7 +85,7 @@ def command(
                 "model_sha256": chosen.machine.sha256(),
                 "doubts": chosen.machine.doubts,
                 "unit": unit,
-                "ranks": ranks,
+                "ranks": size,
                 "placement": list(placement),
                 "choice": {
                     "flat_up_to": choice.flat_up_to,

@@ -17,10 +17,10 @@ from rich.table import Table
 
 import corymb
 from corymb.command import clusters, console, files, inputs
-from corymb.command.bench import numbers
 from corymb.command.options import (
     Bytes,
     ClusterFile,
+    HtmlFile,
     JsonFile,
     MachineName,
     ModelFile,
@@ -29,7 +29,6 @@ from corymb.command.options import (
     PerNode,
 )
 
-NAME = "sim noise"
 EXAMPLES = (
     "Examples: corymb sim noise --noise random:1e6:25000 | "
     "corymb sim noise --op allreduce --machine epyc-7742-2s-256t --per-node 128 --sizes 256,4096 | "
@@ -109,9 +108,7 @@ def command(
         bool, typer.Option("--aligned", help="All ranks are interrupted at the same times.")
     ] = False,
     seed: Annotated[int, typer.Option("--seed", metavar="S", help="Another draw.")] = 1,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Write the curves.")
-    ] = None,
+    html: HtmlFile = None,
     json: JsonFile = None,
 ) -> None:
     """Simulate phases of computing and an operation under noise, in each form of call."""
@@ -123,7 +120,7 @@ def command(
         compute / 2 if delay is None else delay, slack=slack,
     )  # fmt: skip
     wanted = clusters.Wanted(cluster, None, per_node, network, machine, model, None)
-    counts = [len(wanted.cluster())] if cluster else numbers(sizes, "--sizes", 2, 2**20)
+    counts = [len(wanted.cluster())] if cluster else inputs.numbers(sizes, "--sizes", 2, 2**20)
     some = [cluster_of(wanted, size) for size in counts or SIZES]
     scheme = console.busy("planning", lambda: scheme_for(wanted, some, study))
     rows: list[Row] = []

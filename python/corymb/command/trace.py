@@ -21,7 +21,6 @@ Group = dict[str, Any]
 LATE_SHOWN = 8
 
 
-NAME = "trace"
 EXAMPLES = (
     "Examples: corymb trace | corymb trace 4711 --watch 1 | corymb trace 4711 --json - | "
     "corymb trace --merge traces/*.json -o tasks.html"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Curves over the message size: corymb beside MPI libraries, as `corymb bench-peers` measures."""
+"""Curves over the message size: corymb beside MPI libraries, as `corymb bench peers` measures."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWN = {"corymb-threads": BLUE, "corymb-processes": SKY, "corymb-python": BLUE}
 
 
 def is_beside_peers(row: Row) -> bool:
-    """Whether it is a row of `corymb bench-peers` and not one of `corymb bench`."""
+    """Whether it is a row of `corymb bench peers` and not one of `corymb bench`."""
     return "kind" in row
 
 

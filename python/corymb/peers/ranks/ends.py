@@ -57,7 +57,7 @@ def folder() -> Path:
     """The driver's; ends the process where there is none."""
     place = os.environ.get("CORYMB_PEER_FOLDER")
     if place is None:
-        sys.exit("CORYMB_PEER_FOLDER is not set; `corymb bench-peers` starts this program")
+        sys.exit("CORYMB_PEER_FOLDER is not set; `corymb bench peers` starts this program")
     return Path(place)
 
 

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""corymb sim: replay a plan file on any machine model."""
+"""corymb sim plan: replay a plan file on any machine model."""
 
 from __future__ import annotations
 
 import functools
 import json as json_text
-from collections.abc import Callable
 from typing import Annotated, Any
 
 import numpy as np
@@ -14,30 +13,19 @@ from rich.console import Console
 
 import corymb
 from corymb import messages
-from corymb.command import clusters, console, files, inputs, sim_json, sim_messages, sim_multicast
-from corymb.command.bench import numbers
+from corymb.command import clusters, console, files, inputs, sim_json
 from corymb.command.options import ClusterFile, JsonFile, MachineName, ModelFile, NoMeasure, Ranks
 
-NAME = "sim"
-STUDIES = ("multicast", "messages")
-Peers = Annotated[
-    int | None,
-    typer.Option("--peers", metavar="N", min=1, help="Of messages: members beside rank 0."),
-]
 EXAMPLES = (
-    "Examples: corymb sim plan.json --machine epyc-9654-2s-192c | "
-    "corymb sim plan.json --model my.json --ranks 0-7 --json times.json | "
-    "corymb sim multicast --machine epyc-9754-2s-512t --ranks 240 --html curves.html | "
-    "corymb sim messages --machine scc-48c | corymb sim noise --help"
+    "Examples: corymb sim plan plan.json --machine epyc-9654-2s-192c | "
+    "corymb sim plan plan.json --model my.json --ranks 0-7 --json times.json"
 )
 
 
 def command(
     plan_file: Annotated[
         str,
-        typer.Argument(
-            metavar="PLAN.json", help="Of corymb plan --json; or multicast, messages; or noise."
-        ),
+        typer.Argument(metavar="PLAN.json", help="Of corymb plan --json."),
     ],
     machine: MachineName = None,
     model: ModelFile = None,
@@ -47,27 +35,11 @@ def command(
         typer.Option("--bytes", metavar="B", help="Payload; the plan's own without it."),
     ] = None,
     no_measure: NoMeasure = False,
-    members: Annotated[
-        str | None,
-        typer.Option("--members", metavar="LIST", help="Of multicast: sizes of the group."),
-    ] = None,
-    html: Annotated[
-        str | None, typer.Option("--html", metavar="FILE", help="Of multicast: write the curves.")
-    ] = None,
-    peers: Peers = None,
     cluster: ClusterFile = None,
     json: JsonFile = None,
 ) -> None:
     """Check a plan, then replay it on a machine model. A wrong plan is refused."""
     inputs.require_sizes(bytes_ or 0, 0, 0)
-    if plan_file == "noise":
-        raise inputs.usage("noise has options of its own and comes first: corymb sim noise --help")
-    if plan_file in STUDIES:
-        choose = functools.partial(inputs.choose_machine, machine, model, no_measure)
-        _study(plan_file, choose, ranks, bytes_, members, html, peers, json)
-        return
-    if members is not None or html is not None or peers is not None:
-        raise inputs.usage("--members, --html and --peers go with multicast or messages only")
     files.require_writable(json)
     text = files.read_text(plan_file, "plan")
     plan = corymb.Plan.from_json(text)
@@ -95,26 +67,6 @@ def command(
             "placement": placement,
         }
         files.write_json(json, sim_json.result(plan, size, timeline, on) | {"waiting": waiting})
-
-
-def _study(
-    name: str,
-    choose: Callable[[], inputs.Chosen],
-    ranks: str | None,
-    size: int | None,
-    members: str | None,
-    html: str | None,
-    peers: int | None,
-    json: str | None,
-) -> None:
-    if name == "messages":
-        if members is not None or html is not None:
-            raise inputs.usage("--members and --html do not go with messages")
-        sim_messages.command(choose(), ranks, peers, 8 if size is None else size, json)
-        return
-    if size is not None or peers is not None:
-        raise inputs.usage("--bytes and --peers do not go with multicast")
-    sim_multicast.command(choose(), ranks, numbers(members, "--members", 1, 2**20), html, json)
 
 
 def _show(out: Console, plan: corymb.Plan, timeline: corymb.Timeline, on: str, unit: str) -> None:
