@@ -35,8 +35,13 @@ def shown(field: str, value: Any) -> Any:
 
 def plot(block: Data, record: Data) -> str:
     if "table" in block:
-        return _points_of_table(block, record)
-    rows = chosen(record["rows"][block["rows"]], block)
+        table = _table(block["table"], record)
+        if "x" not in block:
+            return _points_of_table(block, table)
+        rows = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    else:
+        rows = record["rows"][block["rows"]]
+    rows = chosen(rows, block)
     names = names_of(rows, block["series"], block.get("names"))
     labels = block.get("names") or {}
     scale = block.get("scale", 1)
@@ -45,7 +50,7 @@ def plot(block: Data, record: Data) -> str:
     across, up = block["x"], block["y"]
     series = [
         svg.Series(
-            labels.get(name, str(name)),
+            labels.get(name, str(name).strip("`")),
             [
                 (row[across], row[up] * scale)
                 for row in rows
@@ -85,7 +90,7 @@ def _points_of_rows(block: Data, rows: list[Data], names: list[Any]) -> str:
     labels = block.get("names") or {}
     series = [
         svg.Series(
-            labels.get(name, str(name)),
+            labels.get(name, str(name).strip("`")),
             [
                 (value_of(row), keys.index(key_of(row)))
                 for row in rows
@@ -102,15 +107,18 @@ def _points_of_rows(block: Data, rows: list[Data], names: list[Any]) -> str:
     return svg.points(block["title"], block["x_label"], texts, series, block.get("mark"))
 
 
-def _points_of_table(block: Data, record: Data) -> str:
-    """A line of points for each row of a table, a series for each of the named columns."""
+def _table(name: str, record: Data) -> Data:
     every = [one for section in record["sections"] for one in section["blocks"]]
-    table = next(
-        one for one in every if isinstance(one, dict) and one.get("name") == block["table"]
-    )
+    return next(one for one in every if isinstance(one, dict) and one.get("name") == name)
+
+
+def _points_of_table(block: Data, table: Data) -> str:
+    """A line of points for each row of a table, a series for each of the named columns."""
     columns = table["columns"]
     places = [columns.index(name) for name in block["down"]]
-    names = [", ".join(str(row[place]) for place in places) for row in table["rows"]]
+    names = [
+        ", ".join(str(row[place]).replace("`", "") for place in places) for row in table["rows"]
+    ]
     series = []
     for number, name in enumerate(block["series"]):
         place = columns.index(name)

@@ -5,7 +5,8 @@ A record has
 
 - `title` and `purpose`, one sentence;
 - `measured`: `command`, `machine`, `date` and `commit` of its figures, unless a section has its
-  own. A figure that was taken over from an earlier page names the commit that brought it;
+  own. A figure that was taken over from an earlier page names the commit that brought it. Its
+  command may be null, if nobody recorded it;
 - `rows`: lists of objects by name, as benchmarks write them; tables and plots show them;
 - `sections`: `title` (none for the first), maybe `measured`, and `blocks`. A block is a text, or an
   object with `columns` and `rows` (a table), `pivot` (a table made of named rows) or `plot`.
@@ -24,6 +25,8 @@ import plots
 from table import markdown, wrapped
 
 SCHEMA = "corymb-results/1"
+# The index begins with what most readers look for.
+FIRST = ("overview", "threads", "mpi-libraries", "mpi", "nodes", "messages", "partition")
 ORIGIN = ("command", "machine", "date", "commit")
 Data = dict[str, Any]
 
@@ -39,7 +42,9 @@ def load(file: Path) -> Data:
 def files(folder: Path) -> dict[str, str]:
     """File names to texts, of all records."""
     found = {file.stem: load(file) for file in sorted(folder.glob("*.json"))}
-    texts = {"README.md": _index(found)}
+    studies = (folder.parent / "seeds").glob("*.json")
+    dates = [json.loads(file.read_text(encoding="utf-8"))["date"] for file in studies]
+    texts = {"README.md": _index(found, max(dates, default="-"))}
     for name, record in found.items():
         texts[f"{name}.md"] = _page(name, record)
         for block in _blocks(record):
@@ -142,20 +147,23 @@ def _origins(record: Data) -> str:
     for place, measured in places:
         if measured:
             command, machine, date, commit = (measured[name] for name in ORIGIN)
-            lines.append([place, f"`{command}`", machine, date, f"`{commit}`"])
+            how = f"`{command}`" if command else "not recorded"
+            lines.append([place, how, machine, date, f"`{commit}`"])
     return markdown(["part", *ORIGIN], lines)
 
 
-def _index(found: dict[str, Data]) -> str:
+def _index(found: dict[str, Data], papers: str) -> str:
+    """`papers`: the date of the papers' last figure."""
     lines = []
-    for name, record in found.items():
+    for name in sorted(found, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST)):
+        record = found[name]
         dates = [
             section["measured"]["date"] for section in record["sections"] if "measured" in section
         ]
         dates += [record["measured"]["date"]] if "measured" in record else []
         lines.append([f"[{record['title']}]({name}.md)", record["purpose"], max(dates)])
-    lines.append(["[The papers' figures, repeated](seeds/README.md)",
-                  "Figures of five papers beside corymb's own.", "2026-11-30"])  # fmt: skip
+    title = "[The papers' figures, repeated](seeds/README.md)"
+    lines.append([title, "Figures of five papers beside corymb's own.", papers])
     return f"""<!-- Written by `make results`. -->
 # Results
 
