@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The few commands of every day. Each is a script in tools/, which can be run alone.
 .DEFAULT_GOAL := help
-.PHONY: demo check test long build bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
+.PHONY: demo check test long build docs bench-peers cluster-demo cluster-regret simgrid-check mpi-conformance mpi-suite \
 	mpi-applications mpi-imb mpi-osu mpi-loops mpi-overlap mpi-calls ablation papers results release format clean help
 
 PRESET ?= dev
@@ -22,6 +22,9 @@ long: ## What takes longer: storms, other suites, Debian 13, aarch64; STAGES="st
 
 build: ## Build one preset of CMakePresets.json; PRESET=release, default dev
 	@tools/build.sh $(PRESET)
+
+docs: ## Build the site of the documentation in build/docs, with the references
+	@tools/docs.sh
 
 bench-peers: ## Install the MPI libraries and iceoryx2 that benchmarks compare with, in build/peers
 	@python3 tools/make_peers.py

@@ -1,14 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Installs what is missing to build (tools/setup.sh build), to test (tools/setup.sh test) or for the
-# long tests, too (tools/setup.sh long): Debian packages by apt-get, Python ones into build/venv.
+# Installs what is missing to build (tools/setup.sh build), for the site of the documentation, too
+# (tools/setup.sh docs), to test (tools/setup.sh test) or for the long tests (tools/setup.sh long):
+# Debian packages by apt-get, Python ones into build/venv.
 # When nothing is missing it neither asks for rights nor uses the network.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 purpose=${1:-build}
 case $purpose in
-build | test | long) ;;
-*) fail "tools/setup.sh takes build, test or long, not '$purpose'" ;;
+build) optional_purposes=() requirements=(build) ;;
+docs) optional_purposes=(docs) requirements=(build docs) ;;
+test) optional_purposes=(docs test) requirements=(build test docs) ;;
+long) optional_purposes=(docs test long) requirements=(build test docs) ;;
+*) fail "tools/setup.sh takes build, docs, test or long, not '$purpose'" ;;
 esac
 
 # Prints the packages of a purpose that are neither installed nor made unnecessary by a command.
@@ -64,8 +68,9 @@ install_packages() {
 install_missing_packages() {
     local required=() optional=() package known=()
     mapfile -t required < <(missing_packages build)
-    [ "$purpose" = build ] || mapfile -t optional < <(missing_packages test)
-    [ "$purpose" != long ] || mapfile -t -O "${#optional[@]}" optional < <(missing_packages long)
+    for package in ${optional_purposes[@]+"${optional_purposes[@]}"}; do
+        mapfile -t -O "${#optional[@]}" optional < <(missing_packages "$package")
+    done
     if [ $((${#required[@]} + ${#optional[@]})) -eq 0 ]; then
         return 0
     fi
@@ -131,8 +136,4 @@ esac
 have dpkg-query || fail "unsupported distribution ($distribution): install by hand what" \
     "tools/packages.txt lists, then use cmake (README.md)"
 install_missing_packages
-if [ "$purpose" = build ]; then
-    install_python_packages build
-else
-    install_python_packages build test
-fi
+install_python_packages "${requirements[@]}"

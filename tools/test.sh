@@ -7,7 +7,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # In this order: what fails fastest comes first.
 test_stages=(format tidy shell ruff unit install asan clang-tidy tsan-clang model mutation loom fuzz
-    histories python mpi page)
+    histories python docs mpi page)
 check_stages=(format tidy shell ruff quick)
 long_stages=(storms tsan-gcc guests debian-13 aarch64 mpi-conformance mpi-suite mutants)
 # Of a machine to itself. A stage of `make long` that runs all others has more.

@@ -5,10 +5,35 @@ word that belongs to the place where the work was done instead of to the project
 import posixpath
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 
-from tree import Finding, Source, Tree
+from tree import LITERAL_OR_COMMENT, Finding, Source, Tree
 
 DECISIONS = "docs/decisions"
+PURPOSE_LINES_MAX = 2
+INDEXES = ("README.md", "index.md")
+# Pages with a purpose of another kind: decisions have their state, repeated papers their source.
+OTHER_PURPOSE = (r"docs/decisions/\d", r"docs/decisions/template\.md", r"docs/results/seeds/[a-z]")
+
+# Folders whose programs the tests compile. Blocks of code on pages are parts of them.
+PROGRAMS = ("examples", "tests/documents")
+PAGES_WITH_CODE = ("README.md", "docs/start", "docs/how-to")
+RUN_LANGUAGES = ("python",)  # tests/python/test_documents.py runs them.
+NOT_CODE = ("sh", "console", "text", "json", "cmake", "make", "dockerfile")
+# Why a block may be neither compiled nor run: `<!-- not run: root -->` on the line before it.
+REASONS = ("root", "several nodes", "minutes", "MPI")
+MARKED_SHARE = 10  # At most one block in so many is marked.
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of code; `reason` says why it is not run, None if nothing is said."""
+
+    line: int
+    language: str
+    text: str
+    reason: str | None
+
 
 # Each has a bracket in it so that this file does not match itself.
 FOREIGN = (
@@ -114,15 +139,104 @@ def check_reachable(tree: Tree) -> Iterator[Finding]:
             yield Finding(path, 1, "unlinked", "no page links it")
 
 
+def _blocks(source: Source) -> Iterator[Block]:
+    before = ""
+    begin: int | None = None
+    for number, line in enumerate(source.lines, 1):
+        fence = re.match(r"\s*(```+|~~~+)(.*)", line)
+        if fence and begin is None:
+            begin, language, mark = number, fence[2].strip(), before
+        elif fence and begin is not None:
+            reason = re.fullmatch(r"<!-- not run: (.*) -->", mark)
+            text = "\n".join(source.lines[begin : number - 1])
+            yield Block(begin, language, text, reason[1] if reason else None)
+            begin = None
+        if line.strip():
+            before = line.strip()
+
+
+def _tokens(text: str) -> str:
+    """Code without comments and white space: pages and programs break lines in different places."""
+    return "".join(
+        text[begin:end] if is_literal else re.sub(r"\s", "", text[begin:end])
+        for begin, end, is_literal in _pieces(text)
+    )
+
+
+def _pieces(text: str) -> Iterator[tuple[int, int, bool]]:
+    """(begin, end, whether it is a literal) of all of a text; comments are left out."""
+    at = 0
+    for match in LITERAL_OR_COMMENT.finditer(text):
+        yield at, match.start(), False
+        if not match[0].startswith(("//", "/*")):
+            yield match.start(), match.end(), True
+        at = match.end()
+    yield at, len(text), False
+
+
 def check_code_blocks(tree: Tree) -> Iterator[Finding]:
-    """The C++ on the first page is that of a program which is compiled and run."""
-    programs = [source.text for source in tree.cpp("examples")]
-    page = tree.sources.get("README.md")
-    for match in re.finditer(r"^```cpp\n(.*?)^```$", page.text if page else "", re.M | re.S):
-        if not any(match[1] in program for program in programs):
-            number = page.text.count("\n", 0, match.start()) + 1
-            text = "this C++ stands in no file of examples/"
-            yield Finding(page.path, number, "code-block", text)
+    """Each block of code is a part of a program that the tests compile, or is run by them, or says
+    why it is not."""
+    programs = [_tokens(source.text) for source in tree.cpp(*PROGRAMS) + _c_files(tree)]
+    count, marked = 0, []
+    for source in tree.with_suffix(".md"):
+        if source.path not in PAGES_WITH_CODE and not source.under(*PAGES_WITH_CODE):
+            continue
+        for block in _blocks(source):
+            count += 1
+            text = ""
+            if block.reason is not None:
+                marked.append((source.path, block.line))
+                if block.reason not in REASONS:
+                    text = f"`{block.reason}` is no reason; there are {', '.join(REASONS)}"
+            elif block.language in ("cpp", "c"):
+                if not any(_tokens(block.text) in program for program in programs):
+                    text = f"this stands in no file of {' or '.join(PROGRAMS)}"
+            elif block.language not in NOT_CODE + RUN_LANGUAGES:
+                known = ", ".join((*NOT_CODE, *RUN_LANGUAGES, "cpp", "c"))
+                text = f"`{block.language}` is none of {known}"
+            if text:
+                yield Finding(source.path, block.line, "code-block", text)
+    if len(marked) * MARKED_SHARE > max(count, MARKED_SHARE):
+        path, line = marked[-1]
+        text = f"{len(marked)} of {count} blocks are not run, more than one in {MARKED_SHARE}"
+        yield Finding(path, line, "code-block", text)
+
+
+def _c_files(tree: Tree) -> list[Source]:
+    return [source for source in tree.with_suffix(".c") if source.under(*PROGRAMS)]
+
+
+def check_purposes(tree: Tree) -> Iterator[Finding]:
+    """Below its title each page says what it is for, in a line or two."""
+    for source in tree.with_suffix(".md"):
+        page = source.path
+        if not page.startswith("docs/") or any(re.match(kind, page) for kind in OTHER_PURPOSE):
+            continue
+        lines = source.lines
+        title = next((at for at, line in enumerate(lines) if line.startswith("# ")), None)
+        text = "\n".join(lines[title + 1 :] if title is not None else []).strip()
+        first = text.partition("\n\n")[0]
+        is_prose = re.match(r"[\w`\[*<].*[.:?]\**$", first, re.S)
+        if not is_prose or first.count("\n") >= PURPOSE_LINES_MAX:
+            said = f"no sentence of purpose, at most {PURPOSE_LINES_MAX} lines, below the title"
+            yield Finding(page, (title or 0) + 1, "purpose", said)
+
+
+def check_folder_indexes(tree: Tree) -> Iterator[Finding]:
+    """Each folder of docs/ with pages has an index, which links all of them."""
+    pages = [source.path for source in tree.with_suffix(".md") if source.under("docs")]
+    for folder in sorted({posixpath.dirname(page) for page in pages}):
+        index = next((f"{folder}/{name}" for name in INDEXES if f"{folder}/{name}" in pages), None)
+        if index is None:
+            yield Finding(folder, 1, "index", f"no {' or '.join(INDEXES)}")
+            continue
+        source = tree.sources[index]
+        linked = {_target(source, file) for _, file, _ in _links(source)}
+        for page in pages:
+            is_own = posixpath.dirname(page) == folder and page != index
+            if is_own and page not in linked:
+                yield Finding(page, 1, "index", f"{index} does not link it")
 
 
 def check_foreign_words(tree: Tree) -> Iterator[Finding]:

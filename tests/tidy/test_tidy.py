@@ -14,6 +14,7 @@ import headers
 import layers
 import lock_free
 import prose
+import references
 import sizes
 import tidy
 import versions
@@ -436,8 +437,36 @@ class Documents(RuleTest):
         files = {"README.md": "# R\n```cpp\nint main() {}\n```\n"}
         self.bad(documents.check_code_blocks, files, 2)
         self.bad(documents.check_code_blocks, {**files, "examples/a.cpp": "int x;\n"}, 2)
-        program = f"{LICENCE}int main() {{}}\n"
+        program = f"{LICENCE}int main() {{ // runs\n}}\n"
         self.good(documents.check_code_blocks, {**files, "examples/a.cpp": program})
+        literal = {"README.md": '# R\n```c\nf("a b"); /* c */\n```\n'}
+        self.good(documents.check_code_blocks, {**literal, "examples/a.c": 'f( "a b" );\n'})
+        self.bad(documents.check_code_blocks, {**literal, "examples/a.c": 'f("ab");\n'}, 2)
+
+    def test_other_code_blocks(self):
+        rule, begin = documents.check_code_blocks, "# R\n\n"
+        self.good(rule, {"README.md": f"{begin}```sh\nls\n```\n```python\nf()\n```\n"})
+        self.bad(rule, {"README.md": f"{begin}```\nls\n```\n"}, 3, "none of")
+        block = "```cpp\nf();\n```\n\n"
+        self.good(rule, {"README.md": f"{begin}<!-- not run: root -->\n{block}"})
+        self.bad(rule, {"README.md": f"{begin}<!-- not run: boring -->\n{block}"}, 4, "no reason")
+        marked = f"<!-- not run: MPI -->\n{block}" * 2
+        self.bad(rule, {"README.md": f"{begin}{marked}"}, 9, "more than one in")
+
+    def test_purposes(self):
+        rule = documents.check_purposes
+        self.good(rule, {"docs/a.md": "# A\n\nSays what a is.\n\n## B\n", "b.md": "# B\n\n## C\n"})
+        self.good(rule, {"docs/decisions/0001-a.md": "# A\n\n- b\n"})
+        for text in ("## B\n", "| a |\n", "One line.\nTwo lines.\nThree lines.\n", "No end\n", ""):
+            with self.subTest(text):
+                self.bad(rule, {"docs/a.md": f"# A\n\n{text}"}, 1)
+
+    def test_folder_indexes(self):
+        rule = documents.check_folder_indexes
+        files = {"docs/x/a.md": "# A\n", "docs/index.md": "# D\n"}
+        self.bad(rule, files, 1, "docs/x:1")
+        self.bad(rule, {**files, "docs/x/README.md": "# X\n"}, 1, "does not link it")
+        self.good(rule, {**files, "docs/x/README.md": "# X\n[a](a.md)\n"})
 
     def test_foreign_words(self):
         for word in (
@@ -449,6 +478,31 @@ class Documents(RuleTest):
             with self.subTest(word):
                 self.bad(documents.check_foreign_words, {"a.md": f"# A\n{word}\n"}, 2)
         self.good(documents.check_foreign_words, {"a.md": "network/a homework/b AIX rooted\n"})
+
+
+class References(RuleTest):
+    def test_header_tables(self):
+        rule = references.check_header_tables
+        files = {"include/corymb/a.hpp": "class A;\n", "include/corymb/detail/b.hpp": "\n"}
+        row = "| [a.hpp](../../include/corymb/a.hpp) | x | `{}` |\n"
+        self.bad(rule, files, 1, "a.hpp` has no row")
+        self.bad(rule, {**files, references.CPP_PAGE: "# C\n" + row.format("B")}, 2, "declare `B`")
+        self.good(rule, {**files, references.CPP_PAGE: row.format("A")})
+
+    def test_variables(self):
+        rule, name = references.check_variables, "CORYMB_" + "A"
+        page = {references.VARIABLES_PAGE: f"# E\n| `{name}` | x |\n"}
+        self.bad(rule, page, 2, "nothing reads")
+        for path, code in (
+            ("src/a.cpp", 'std::getenv("{}")'), ("src/a.cpp", 'seconds_from("{}")'),
+            ("src/a.cpp", 'given(option, "{}")'), ("python/a.py", 'os.environ.get("{}")'),
+            ("python/a.py", '"{}" in os.environ'),
+        ):  # fmt: skip
+            with self.subTest(code):
+                self.bad(rule, {path: code.format(name)}, 1, "has no row")
+                self.good(rule, {**page, path: code.format(name)})
+        twice = {references.VARIABLES_PAGE: page[references.VARIABLES_PAGE] * 2}
+        self.bad(rule, {**twice, "src/a.cpp": f'getenv("{name}")'}, 4, "two rows")
 
 
 class Comments(RuleTest):

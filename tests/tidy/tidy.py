@@ -17,6 +17,7 @@ import headers
 import layers
 import lock_free
 import prose
+import references
 import sizes
 import versions
 from tree import Finding, Tree
@@ -50,6 +51,10 @@ RULES = (
     documents.check_reachable,
     documents.check_code_blocks,
     documents.check_foreign_words,
+    documents.check_purposes,
+    documents.check_folder_indexes,
+    references.check_header_tables,
+    references.check_variables,
     prose.check_prose,
     figures.check_figures,
     figures.check_figures_list,
