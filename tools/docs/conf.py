@@ -7,11 +7,11 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools/docs"))
-VERSION = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(), re.M)
+HEADER = (ROOT / "include/corymb/version.hpp").read_text()
 
 project = "corymb"
 author = "the authors of corymb"
-release = VERSION[1] if VERSION else ""
+release = ".".join(re.findall(r"define CORYMB_VERSION_\w+ (\d+)", HEADER))
 html_title = f"corymb {release}"
 html_theme = "furo"
 html_static_path = ["static"]
