@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tree import LITERAL_OR_COMMENT, Finding, Source, Tree
 
 DECISIONS = "docs/decisions"
-PURPOSE_LINES_MAX = 2
+PURPOSE_LINES_MAX = 4
 INDEXES = ("README.md", "index.md")
 # Pages with a purpose of another kind: decisions have their state, repeated papers their source.
 OTHER_PURPOSE = (r"docs/decisions/\d", r"docs/decisions/template\.md", r"docs/results/seeds/[a-z]")
@@ -208,7 +208,7 @@ def _c_files(tree: Tree) -> list[Source]:
 
 
 def check_purposes(tree: Tree) -> Iterator[Finding]:
-    """Below its title each page says what it is for, in a line or two."""
+    """Below its title each page says what it is for, before any table, list or code."""
     for source in tree.with_suffix(".md"):
         page = source.path
         if not page.startswith("docs/") or any(re.match(kind, page) for kind in OTHER_PURPOSE):
