@@ -61,4 +61,6 @@ def directive(name: str) -> list[str]:
     if name.isupper():
         return [f".. py:data:: {name}", ""]
     kind = "autoclass" if name[0].isupper() else "autofunction"
-    return [f".. {kind}:: {name}", ""]
+    # The methods of a team come from the compiled class below it.
+    options = ["   :inherited-members:"] if name in ("Team", "RemoteRank", "RemoteGroup") else []
+    return [f".. {kind}:: {name}", *options, ""]
