@@ -15,7 +15,6 @@ LATER = (
     "docs/explain/nodes.md",
     "docs/how-to/containers.md",
     "docs/reference/command.md",
-    "docs/reference/mpi.md",
     "docs/reference/python.md",
     "docs/reference/remote.md",
 )

@@ -20,7 +20,7 @@ inline constexpr int trial_calls_long = 4;
 inline constexpr std::uint64_t long_bytes = 65'536;
 
 /// The MPI gets an operation that it does in less than this part of corymb's time, in percent.
-/// Reasoning: docs/reference/mpi.md promises that a row loses at most 3 %. Too small: losses.
+/// Reasoning: docs/internals/mpi.md promises that a row loses at most 3 %. Too small: losses.
 /// Too large: equal libraries change places with the noise, and results with them.
 inline constexpr std::uint64_t mpi_wins_below_percent = 97;
 
@@ -57,13 +57,13 @@ inline constexpr std::uint64_t sampled_requests = 16;
 inline constexpr int boards_most = 64;
 /// What blocking calls on one node have to take before there is a team, in ns: the first of a
 /// process, and a later one. Measured: the first takes 6 to 8 ms for loading libcorymb and the
-/// agreements, a later one 1 ms (docs/reference/mpi.md, two ranks, Open MPI). Reasoning: whoever
+/// agreements, a later one 1 ms (docs/internals/mpi.md, two ranks, Open MPI). Reasoning: whoever
 /// waits until as much has been spent as a team costs never pays more than twice what was needed.
 /// Too small: short programs pay for teams. Too large: long ones do without.
 inline constexpr std::int64_t first_team_pays_ns = 8'000'000;
 inline constexpr std::int64_t team_pays_ns = 1'000'000;
 /// What blocking calls between nodes have to take before there is a team, in ns, where the network
-/// is known. Measured: such a team takes 25 ms (docs/reference/mpi.md, two nodes of two ranks), so
+/// is known. Measured: such a team takes 25 ms (docs/internals/mpi.md, two nodes of two ranks), so
 /// that one that is of no use costs an eighth. Too small: short programs pay for teams. Too large:
 /// long ones do without.
 inline constexpr std::int64_t team_between_nodes_pays_ns = 200'000'000;

@@ -133,7 +133,7 @@ def adapter_for(abi: str) -> Path:
     if not adapter.exists():
         raise _refuse(
             f"this installation has no {adapter.name}; build corymb with an mpicc of that MPI"
-            " (docs/reference/mpi.md), or name its folder in CORYMB_MPI_ADAPTERS"
+            " (docs/how-to/mpi.md), or name its folder in CORYMB_MPI_ADAPTERS"
         )
     return adapter
 
