@@ -19,7 +19,7 @@ struct PlanNeed {
     std::uint64_t bytes = 8;
     bool ordered = false; ///< Combine in rank order (non-commutative operators).
     /// The parts differ in length: `keeps_parts` must accept the plan. Over several nodes each
-    /// place of scratch must hold one part throughout (docs/explain/nodes.md).
+    /// place of scratch must hold one part throughout (docs/internals/nodes.md).
     bool keeps_parts = false;
     /// Combine in an order that depends on nothing but the ranks' numbers and how many there are:
     /// one order for any root, placement, payload and model. No effect where nothing is combined. A
