@@ -13,7 +13,7 @@ namespace corymb::cluster::tuning {
 
 inline constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max() / 4;
 
-// Rehearsals (docs/internals/nodes.md). A rehearsal may take a part of the time that the calls of its
+// Rehearsals (docs/explain/nodes.md). A rehearsal may take a part of the time that the calls of its
 // operation have taken so far, which is about the time that a better plan saves. All rehearsals
 // together may take a part of the team's life. There is some time in any case.
 
