@@ -31,6 +31,7 @@
 #include <corymb/packed.hpp>
 #include <corymb/partition.hpp>
 #include <corymb/phases.hpp>
+#include <corymb/placement.hpp>
 #include <corymb/plain_data.hpp>
 #include <corymb/plan.hpp>
 #include <corymb/plan_need.hpp>
@@ -44,6 +45,7 @@
 #include <corymb/remote_nodes.hpp>
 #include <corymb/remote_object.hpp>
 #include <corymb/replicated.hpp>
+#include <corymb/replicated_value.hpp>
 #include <corymb/request.hpp>
 #include <corymb/scheduler.hpp>
 #include <corymb/shared_array.hpp>

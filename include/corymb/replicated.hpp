@@ -35,6 +35,14 @@
 
 namespace corymb {
 
+/// How changes reach the copies of a replicated object.
+enum class ReplicatedMode : std::uint8_t {
+    update,    ///< Each copy applies all operations.
+    invalidate ///< Copies are dropped: corymb/replicated_value.hpp.
+};
+template <class T, ReplicatedMode mode = ReplicatedMode::update>
+class Replicated;
+
 struct ReplicatedOptions {
     /// Bytes of operations that a slow replica may be behind. Rounded up to a power of two, and to
     /// four operations at least. Too small: updates wait for replicas whose ranks are busy.
@@ -58,7 +66,7 @@ struct ReplicatedOptions {
 /// replica applies it twice: a replica is two instances of T, one of which is read while the other
 /// one changes. If an operation throws, the update throws that, and what it has changed stays.
 template <class T>
-class Replicated {
+class Replicated<T, ReplicatedMode::update> {
     static_assert(std::is_copy_constructible_v<T>, "each replica begins as a copy");
     static_assert(alignof(T) <= 128, "replicas are aligned to pairs of cache lines");
 

@@ -5,6 +5,7 @@
 
 #include <corymb/array_mapping.hpp>
 #include <corymb/detail/array_part.hpp>
+#include <corymb/detail/copies.hpp>
 #include <corymb/detail/now_or_later.hpp>
 #include <corymb/distributed.hpp>
 #include <corymb/error.hpp>
@@ -21,11 +22,13 @@
 #include <exception>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <typeinfo>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -106,15 +109,24 @@ public:
         if (T* const element = direct(at)) {
             return detail::read_element(*element);
         }
-        return call<&Part::read>(at);
+        if (!is_cached()) {
+            return call<&Part::read>(at);
+        }
+        if (const Block* const copy = copies().template find<Block>(piece(at.rank, at.offset))) {
+            return (*copy)[at.offset % part_->block()];
+        }
+        return fetch_one(index);
     }
     /// For co_await: writes an element.
     [[nodiscard]] detail::NowOrLater<void> put(std::size_t index, const T& value) {
         require_writable();
         const ArrayLayout::Place at = place(index);
-        if (T* const element = direct(at)) {
+        if (T* const element = writable(at)) {
             detail::write_element(*element, value);
             return true;
+        }
+        if (is_cached()) {
+            return call<&Part::template change<&Part::write, std::uint64_t, T>>(at, value);
         }
         return call<&Part::write>(at, value);
     }
@@ -125,9 +137,13 @@ public:
         static_assert(detail::is_object_that_travels<Op>());
         require_writable();
         const ArrayLayout::Place at = place(index);
-        T* const element = direct(at);
+        T* const element = writable(at);
         if (element != nullptr && (detail::is_atomic_element<T> || at.rank == own_)) {
             return detail::update_element(*element, value, op);
+        }
+        if (is_cached()) {
+            constexpr auto update = &Part::template update<Op>;
+            return call<&Part::template change<update, std::uint64_t, T, Op>>(at, value, op);
         }
         return call<&Part::template update<Op>>(at, value, op);
     }
@@ -171,9 +187,14 @@ public:
                           false, Update<Op>{op});
     }
 
-    /// For co_await, on all ranks: what each has written before is seen by all after it. Throws as
-    /// RankBarrier::arrive.
-    [[nodiscard]] Task<> sync() { return barrier_->arrive(); }
+    /// For co_await, on all ranks: what each has written before is seen by all after it, also what
+    /// was written through spans and pointers: copies are dropped. Throws as RankBarrier::arrive.
+    [[nodiscard]] Task<> sync() {
+        co_await barrier_->arrive();
+        if (copies_.has_value()) {
+            copies().forget_all();
+        }
+    }
     /// For co_await, on all ranks: `sync`, and from then on the array is only read, without any
     /// message. Elements that this rank cannot touch directly are copied, once for each group of
     /// replicas; so are all with Placement::replicated, if there are several groups. Writing throws
@@ -218,6 +239,10 @@ public:
             use.replicas = replica_.size_bytes();
             use.overhead += replica_memory_.overhead();
         }
+        if (copies_.has_value()) {
+            use.replicas += copies().kept_bytes();
+            use.overhead += copies().overhead();
+        }
         return use;
     }
 
@@ -229,6 +254,13 @@ private:
                                 std::vector<T> values) const {
             return on.template call<&Part::write_all>(of, std::move(values));
         }
+        [[nodiscard]] auto call_cached(const Remote<Part>& on, const detail::Offsets& of,
+                                       std::vector<T> values) const {
+            using Values = std::vector<T>;
+            return on
+                .template call<&Part::template change<&Part::write_all, detail::Offsets, Values>>(
+                    of, std::move(values));
+        }
     };
     template <class Op>
     struct Update {
@@ -238,14 +270,31 @@ private:
                                 std::vector<T> values) const {
             return on.template call<&Part::template update_all<Op>>(of, std::move(values), op);
         }
+        [[nodiscard]] auto call_cached(const Remote<Part>& on, const detail::Offsets& of,
+                                       std::vector<T> values) const {
+            using Values = std::vector<T>;
+            constexpr auto update = &Part::template update_all<Op>;
+            return on.template call<&Part::template change<update, detail::Offsets, Values, Op>>(
+                of, std::move(values), op);
+        }
     };
 
     SharedArray(const std::string& name, std::size_t count, const Options& options)
-        : layout_(options.mapping, count, ranks()), own_(here()), part_(name, layout_, options),
+        : layout_(options.mapping, count, ranks()), own_(here()),
+          copies_(copies_for(name, options)),
+          part_(name, layout_, options, copies_.has_value() ? copies_->copies() : nullptr),
           elements_(name + " (elements)", {local().data(), &typeid(T), sizeof(T), local().size()}),
           barrier_(std::make_unique<RankBarrier>(name + " (barrier)")),
           near_(static_cast<std::size_t>(ranks())) {
         near_[static_cast<std::size_t>(own_)] = part_->elements();
+    }
+    static std::optional<detail::CopiesPlace> copies_for(const std::string& name,
+                                                         const Options& options) {
+        std::optional<detail::CopiesPlace> copies;
+        if (options.placement == Placement::cached) {
+            copies.emplace(name + " (copies)", options.cache_bytes);
+        }
+        return copies;
     }
     Task<> learn(Rank rank) {
         const detail::PartFacts facts = co_await part_.on(rank).template call<&Part::facts>();
@@ -267,13 +316,15 @@ private:
 
     void require_equal(const detail::PartFacts& of_other, Rank rank) const {
         const detail::PartFacts own = part_->facts();
-        if (own.count != of_other.count || own.tile != of_other.tile || own.mark != of_other.mark) {
-            throw Error(Errc::mismatch,
-                        "rank " + std::to_string(own_) + " makes a shared array of " +
-                            std::to_string(own.count) + " elements, and rank " +
-                            std::to_string(rank) + " one of " + std::to_string(of_other.count) +
-                            (own.count == of_other.count ? " with another mapping or mark" : ""),
-                        {own_, rank});
+        if (own.count != of_other.count || own.tile != of_other.tile || own.mark != of_other.mark ||
+            own.block != of_other.block) {
+            throw Error(
+                Errc::mismatch,
+                "rank " + std::to_string(own_) + " makes a shared array of " +
+                    std::to_string(own.count) + " elements, and rank " + std::to_string(rank) +
+                    " one of " + std::to_string(of_other.count) +
+                    (own.count == of_other.count ? " with another mapping, mark or cache" : ""),
+                {own_, rank});
         }
     }
     [[nodiscard]] ArrayLayout::Place place(std::size_t index) const {
@@ -285,11 +336,23 @@ private:
         const std::span<T> part = near_[static_cast<std::size_t>(at.rank)];
         return part.empty() ? nullptr : &part[at.offset];
     }
+    /// Some ranks may have copies, so owners write.
+    [[nodiscard]] bool is_cached() const noexcept { return has_far_ && copies_.has_value(); }
+    [[nodiscard]] detail::Copies& copies() const noexcept { return *copies_->copies(); }
+    [[nodiscard]] detail::Piece piece(Rank rank, std::size_t offset) const noexcept {
+        return Part::piece(rank, offset / part_->block());
+    }
+    /// As `direct`, for a write.
+    [[nodiscard]] T* writable(const ArrayLayout::Place& at) const noexcept {
+        const bool is_free =
+            !is_cached() || (at.rank == own_ && !copies().is_kept(piece(own_, at.offset)));
+        return is_free ? direct(at) : nullptr;
+    }
     template <auto Method, class... A>
     auto call(const ArrayLayout::Place& at, const A&... arguments) const {
-        const auto wait = [](Remote<Part> on, std::uint64_t offset, A... given)
-            -> Task<std::remove_cvref_t<
-                std::invoke_result_t<decltype(Method), Part&, std::uint64_t, const A&...>>> {
+        using Given = std::invoke_result_t<decltype(Method), Part&, std::uint64_t, const A&...>;
+        const auto wait = [](Remote<Part> on, std::uint64_t offset,
+                             A... given) -> Task<typename detail::ResultOf<Given>::Type> {
             co_return co_await on.template call<Method>(offset, given...);
         };
         return wait(part_.on(at.rank), at.offset, arguments...);
@@ -333,12 +396,74 @@ private:
                          far[static_cast<std::size_t>(at.rank)].add(at, i, count);
                      }
                  });
+        if (is_cached()) {
+            co_await read_blocks(far, to);
+            co_return;
+        }
         co_await for_far(far, [this, to](Rank rank, const Far& of) -> Task<> {
             const auto values = co_await part_.on(rank).template call<&Part::read_all>(of.offsets);
             for (std::size_t i = 0; i < values.size(); ++i) {
                 to[of.positions[i]] = values[i];
             }
         });
+    }
+    using Block = std::vector<T>;
+    using Blocks = std::unordered_map<detail::Piece, std::shared_ptr<const Block>>;
+    Task<T> fetch_one(std::size_t index) const {
+        T value;
+        co_await get(index, std::span(&value, 1));
+        co_return value;
+    }
+    /// Out of copies, and fetches those that this rank does not have.
+    Task<> read_blocks(const std::vector<Far>& far, std::span<T> to) const {
+        Blocks blocks;
+        std::vector<std::vector<std::uint64_t>> missing(far.size());
+        const auto for_all = [&far](const auto& each) {
+            for (std::size_t rank = 0; rank < far.size(); ++rank) {
+                for (std::size_t i = 0; i < far[rank].positions.size(); ++i) {
+                    each(static_cast<Rank>(rank), far[rank].offsets[i], far[rank].positions[i]);
+                }
+            }
+        };
+        for_all([&](Rank rank, std::size_t offset, std::size_t /*position*/) {
+            const auto [at, is_new] = blocks.try_emplace(piece(rank, offset));
+            if (is_new) {
+                at->second = copies().template share<Block>(at->first);
+                if (at->second == nullptr) {
+                    missing[static_cast<std::size_t>(rank)].push_back(offset / part_->block());
+                }
+            }
+        });
+        co_await finish([&] {
+            for (std::size_t rank = 0; rank < missing.size(); ++rank) {
+                if (!missing[rank].empty()) {
+                    spawn(fetch(static_cast<Rank>(rank), missing[rank], blocks));
+                }
+            }
+        });
+        for_all([&](Rank rank, std::size_t offset, std::size_t position) {
+            to[position] = (*blocks.at(piece(rank, offset)))[offset % part_->block()];
+        });
+    }
+    Task<> fetch(Rank rank, const std::vector<std::uint64_t>& numbers, Blocks& blocks) const {
+        std::vector<detail::Copies::Fetch> fetches;
+        fetches.reserve(numbers.size());
+        for (const std::uint64_t number : numbers) {
+            fetches.emplace_back(copies_->copies(), Part::piece(rank, number));
+        }
+        const detail::HandedBlocks<T> come =
+            co_await part_.on(rank).template call<&Part::hand_out>(numbers, own_);
+        const T* first = come.elements.data();
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            const std::size_t length = std::min<std::size_t>(
+                part_->block(), layout_.size(rank) - numbers[i] * part_->block());
+            auto block = std::make_shared<const Block>(first, first + length);
+            first += length;
+            if (come.may_keep[i] != 0) {
+                fetches[i].keep(block, length * sizeof(T));
+            }
+            blocks[Part::piece(rank, numbers[i])] = std::move(block);
+        }
     }
     template <class Index, class Change>
     Task<> write_some(Index index, std::span<const T> from, bool is_dense, Change change) {
@@ -347,7 +472,7 @@ private:
         std::vector<Far> far(has_far_ || !is_direct ? near_.size() : 0);
         for_runs(index, from.size(), is_dense,
                  [&](const ArrayLayout::Place& at, std::size_t i, std::size_t count) {
-                     T* const to = direct(at);
+                     T* const to = is_cached() ? nullptr : direct(at);
                      if (to == nullptr || !(is_direct || at.rank == own_)) {
                          far[static_cast<std::size_t>(at.rank)].add(at, i, count);
                          return;
@@ -362,7 +487,11 @@ private:
             for (const std::size_t position : of.positions) {
                 values.push_back(from[position]);
             }
-            co_await change.call(part_.on(rank), of.offsets, std::move(values));
+            if (is_cached()) {
+                co_await change.call_cached(part_.on(rank), of.offsets, std::move(values));
+            } else {
+                co_await change.call(part_.on(rank), of.offsets, std::move(values));
+            }
         });
     }
     template <class Each>
@@ -440,6 +569,7 @@ private:
 
     ArrayLayout layout_;
     Rank own_;
+    std::optional<detail::CopiesPlace> copies_;
     Distributed<Part> part_;
     detail::NamedObject elements_; ///< What `element` points to.
     std::unique_ptr<RankBarrier> barrier_;

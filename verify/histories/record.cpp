@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records what the clients of a shared structure asked and were told, for check/main.go:
 //
-//     record_histories map|exclusive|copies|moving SEED [processes] [wrong]
+//     record_histories map|exclusive|copies|value|cached|moving SEED [processes] [wrong]
 //
 // Four ranks, threads or processes, have a few clients each. The clients do random operations on a
 // few keys. The first line of the output is the value that each key begins with, or "none". Each
@@ -11,6 +11,8 @@
 #include <corymb/rank_barrier.hpp>
 #include <corymb/remote.hpp>
 #include <corymb/replicated.hpp>
+#include <corymb/replicated_value.hpp>
+#include <corymb/shared_array.hpp>
 #include <corymb/shared_map.hpp>
 #include <corymb/this_task.hpp>
 
@@ -218,15 +220,18 @@ private:
 };
 
 /// A copy for each rank, of all keys. The wrong one remembers what it has read first.
+template <ReplicatedMode mode>
 class Copies {
 public:
     static constexpr std::string_view begins_with = "0";
     static constexpr std::array<std::string_view, 3> names{"get", "add", "exchange"};
     explicit Copies(bool is_wrong) : is_wrong_(is_wrong) {}
     Task<> open() {
-        ReplicatedOptions options;
-        options.replica_group = here();
-        values_.emplace(co_await Replicated<Values>::make("copies", {}, options));
+        typename Object::Options options;
+        if constexpr (mode == ReplicatedMode::update) {
+            options.replica_group = here();
+        }
+        values_.emplace(co_await Object::make("copies", {}, options));
     }
 
     Task<std::string> perform(Operation what) {
@@ -248,7 +253,46 @@ public:
 
 private:
     using Values = std::array<long, ranks>;
-    std::optional<Replicated<Values>> values_;
+    using Object = Replicated<Values, mode>;
+    std::optional<Object> values_;
+    std::unordered_map<unsigned, long> seen_;
+    bool is_wrong_;
+};
+
+/// An array whose ranks keep copies of each other's elements, two in a block. The wrong one
+/// remembers what it has read first.
+class Cached {
+public:
+    static constexpr std::string_view begins_with = "0";
+    static constexpr std::array<std::string_view, 3> names{"get", "add", "exchange"};
+    explicit Cached(bool is_wrong) : is_wrong_(is_wrong) {}
+    Task<> open() {
+        SharedArrayOptions<long> options;
+        options.placement = Placement::cached;
+        options.by_calls = true;
+        options.block_bytes = 2 * sizeof(long);
+        options.mapping = ArrayMapping::tiled(2);
+        values_.emplace(co_await SharedArray<long>::make("cached", ranks, options));
+    }
+
+    Task<std::string> perform(Operation what) {
+        long result = 0;
+        if (what.name == "get") {
+            result = co_await values_->get(what.key);
+            result = is_wrong_ ? seen_.try_emplace(what.key, result).first->second : result;
+        } else if (what.name == "add") {
+            result = what.argument + co_await values_->accumulate(what.key, what.argument);
+        } else {
+            const auto assign = [](long /*was*/, long value) {
+                return value;
+            };
+            result = co_await values_->accumulate(what.key, what.argument, assign);
+        }
+        co_return std::to_string(result);
+    }
+
+private:
+    std::optional<SharedArray<long>> values_;
     std::unordered_map<unsigned, long> seen_;
     bool is_wrong_;
 };
@@ -302,7 +346,9 @@ Task<> be_rank(unsigned seed, bool is_wrong) {
 
 Task<> rank_of(std::string_view structure, unsigned seed, bool is_wrong) {
     return structure == "map"      ? be_rank<Map>(seed, is_wrong)
-           : structure == "copies" ? be_rank<Copies>(seed, is_wrong)
+           : structure == "copies" ? be_rank<Copies<ReplicatedMode::update>>(seed, is_wrong)
+           : structure == "value"  ? be_rank<Copies<ReplicatedMode::invalidate>>(seed, is_wrong)
+           : structure == "cached" ? be_rank<Cached>(seed, is_wrong)
            : structure == "moving" ? be_rank<Moving>(seed, is_wrong)
                                    : be_rank<Exclusive>(seed, is_wrong);
 }
@@ -346,9 +392,11 @@ int record(const std::vector<std::string_view>& arguments) {
     const auto is_said = [&arguments](std::string_view word) {
         return std::ranges::find(arguments, word) != arguments.end();
     };
-    static constexpr std::array structures{"map", "exclusive", "copies", "moving"};
+    static constexpr std::array structures{"map",   "exclusive", "copies",
+                                           "value", "cached",    "moving"};
     if (arguments.size() < 2 || std::ranges::find(structures, arguments[0]) == structures.end()) {
-        std::fputs("usage: record_histories map|exclusive|copies|moving SEED [processes] [wrong]\n",
+        std::fputs("usage: record_histories map|exclusive|copies|value|cached|moving SEED "
+                   "[processes] [wrong]\n",
                    stderr);
         return 2;
     }

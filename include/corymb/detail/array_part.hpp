@@ -3,9 +3,12 @@
 #pragma once
 
 #include <corymb/array_mapping.hpp>
+#include <corymb/detail/copies.hpp>
 #include <corymb/detail/part_memory.hpp>
+#include <corymb/placement.hpp>
 #include <corymb/plain_data.hpp>
 #include <corymb/remote.hpp>
+#include <corymb/task.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -17,12 +20,6 @@
 #include <vector>
 
 namespace corymb {
-
-/// Where copies of elements are kept.
-enum class Placement {
-    owned,     ///< Nowhere: each element is on its rank.
-    replicated ///< While the array is frozen, once for each memory node (NUMA) where ranks run.
-};
 
 template <class T>
 struct SharedArrayOptions {
@@ -36,6 +33,11 @@ struct SharedArrayOptions {
     bool by_calls = false;
     /// What the elements mean, for example. All ranks give one number.
     std::uint64_t mark = 0;
+    /// Placement::cached: bytes of neighbouring elements that are fetched and dropped together. Too
+    /// small: a call for each few elements. Too large: writes drop what they do not change.
+    std::size_t block_bytes = 4096;
+    /// Placement::cached: bytes of copies that a rank keeps at most. It drops all of them then.
+    std::size_t cache_bytes = std::size_t{64} << 20U;
 };
 
 } // namespace corymb
@@ -101,6 +103,13 @@ struct Offsets {
     }
 };
 
+/// Blocks of elements as they travel to a rank that may keep them.
+template <class T>
+struct HandedBlocks {
+    std::vector<char> may_keep; ///< By block.
+    std::vector<T> elements;
+};
+
 /// What a rank tells the others about its part.
 struct PartFacts {
     PartName memory;        ///< None: its elements are reached by calls.
@@ -109,20 +118,26 @@ struct PartFacts {
     std::uint64_t count = 0; ///< Elements of the array; this and the next are equal on all ranks.
     std::uint64_t tile = 0;
     std::uint64_t mark = 0;
+    std::uint64_t block = 0; ///< Elements of a block of copies; 0: there are none.
 };
 
 template <class T>
 class ArrayPart {
 public:
-    ArrayPart(const ArrayLayout& layout, const SharedArrayOptions<T>& options)
-        : memory_(std::max<std::size_t>(layout.size(here()), 1) * sizeof(T)),
+    /// `copies`: null if there are none.
+    ArrayPart(const ArrayLayout& layout, const SharedArrayOptions<T>& options,
+              std::shared_ptr<Copies> copies)
+        : copies_(std::move(copies)),
+          block_(std::max<std::size_t>(options.block_bytes / sizeof(T), 1)),
+          memory_(std::max<std::size_t>(layout.size(here()), 1) * sizeof(T)),
           elements_(reinterpret_cast<T*>(memory_.data()), layout.size(here())),
           facts_{options.by_calls ? PartName() : memory_.name(),
                  options.replica_group < 0 ? memory_node_here() : options.replica_group,
                  options.placement == Placement::replicated,
                  layout.count(),
                  options.mapping.tile(),
-                 options.mark} {
+                 options.mark,
+                 copies_ == nullptr ? 0 : block_} {
         std::uninitialized_fill(elements_.begin(), elements_.end(), options.initial);
     }
 
@@ -159,8 +174,52 @@ public:
         }
     }
 
+    // Copies.
+    /// Elements of a block.
+    [[nodiscard]] std::size_t block() const noexcept { return block_; }
+    /// A block among all of the array.
+    [[nodiscard]] static Piece piece(Rank rank, std::size_t block) noexcept {
+        return static_cast<Piece>(rank) << 40U | block;
+    }
+    /// One behind the other. `to` may keep those that are not about to change.
+    [[nodiscard]] HandedBlocks<T> hand_out(const std::vector<std::uint64_t>& blocks, Rank to) {
+        HandedBlocks<T> handed;
+        handed.may_keep.reserve(blocks.size());
+        for (const std::uint64_t block : blocks) {
+            handed.may_keep.push_back(copies_->hand_out(piece(here(), block), to) ? 1 : 0);
+            const std::size_t end = std::min((block + 1) * block_, elements_.size());
+            for (std::size_t offset = block * block_; offset < end; ++offset) {
+                handed.elements.push_back(read_element(at(offset)));
+            }
+        }
+        return handed;
+    }
+    /// Calls a method that writes, when no rank has a copy of what it writes.
+    template <auto Method, class Where, class... A>
+    Task<std::invoke_result_t<decltype(Method), ArrayPart&, const Where&, const A&...>>
+    change(Where where, A... arguments) {
+        const auto write = [&] {
+            return (this->*Method)(where, arguments...);
+        };
+        co_return co_await copies_->change(pieces(where), write);
+    }
+
 private:
     [[nodiscard]] T& at(std::uint64_t offset) const noexcept { return elements_[offset]; }
+    [[nodiscard]] std::vector<Piece> pieces(std::uint64_t offset) const {
+        return std::vector<Piece>(1, piece(here(), offset / block_));
+    }
+    [[nodiscard]] std::vector<Piece> pieces(const Offsets& of) const {
+        std::vector<Piece> all;
+        for (std::size_t i = 0; i < of.count; ++i) {
+            all.push_back(piece(here(), of[i] / block_));
+        }
+        std::ranges::sort(all);
+        all.erase(std::unique(all.begin(), all.end()), all.end());
+        return all;
+    }
+    std::shared_ptr<Copies> copies_;
+    std::size_t block_; ///< Elements of a block of copies; the last one may have fewer.
     PartMemory memory_;
     std::span<T> elements_;
     PartFacts facts_;
@@ -170,6 +229,22 @@ private:
 } // namespace corymb::detail
 
 namespace corymb {
+template <class T>
+struct RemoteCodec<detail::HandedBlocks<T>> {
+    using Blocks = detail::HandedBlocks<T>;
+    static std::size_t size(const Blocks& of) {
+        return detail::size_of_all(of.may_keep, of.elements);
+    }
+    static void write(RemoteWriter& to, const Blocks& of) {
+        detail::write_all(to, of.may_keep, of.elements);
+    }
+    static Blocks read(RemoteReader& from) {
+        Blocks come;
+        come.may_keep = RemoteCodec<std::vector<char>>::read(from);
+        come.elements = RemoteCodec<std::vector<T>>::read(from);
+        return come;
+    }
+};
 template <>
 struct RemoteCodec<detail::Offsets> {
     static std::size_t size(const detail::Offsets& of) {

@@ -82,15 +82,17 @@ class Witness {
 public:
     explicit Witness(Rank rank) : rank_(rank), random_(static_cast<unsigned>(rank) + 1) {}
 
-    Task<> update_once(Replicated<Table>& table) {
+    template <class Object>
+    Task<> update_once(Object& table) {
         const Step step = draw();
-        const long before = co_await table.update<&Table::apply>(step);
+        const long before = co_await table.template update<&Table::apply>(step);
         updates_.push_back({step, before});
     }
     void read_once(const Replicated<Table>& table) {
         note(table.read(Look{key()}), updates_.size());
     }
-    Task<> read_latest_once(const Replicated<Table>& table) {
+    template <class Object>
+    Task<> read_latest_once(const Object& table) {
         const Look look{key()};
         note(co_await table.read_latest(look), updates_.size());
     }

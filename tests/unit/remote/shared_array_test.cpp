@@ -72,6 +72,9 @@ struct Shape {
     std::size_t count;
     int size;
     bool by_calls;
+    Placement placement = Placement::owned;
+    std::size_t block_bytes = 64;
+    std::size_t cache_bytes = 1U << 20U;
 };
 
 class ArrayOf : public testing::TestWithParam<Shape> {};
@@ -187,6 +190,9 @@ Task<> take_turns(Shape shape) {
     SharedArrayOptions<T> options;
     options.mapping = shape.mapping;
     options.by_calls = shape.by_calls;
+    options.placement = shape.placement;
+    options.block_bytes = shape.block_bytes;
+    options.cache_bytes = shape.cache_bytes;
     options.initial = T(7);
     SharedArray<T> array = co_await SharedArray<T>::make("array", shape.count, options);
     EXPECT_EQ(array.size(), shape.count);
@@ -210,19 +216,24 @@ TEST_P(ArrayOf, IsOneArrayForAllRanks) {
     among(shape.size, [shape](Rank) { return take_turns<Triple>(shape); });
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, ArrayOf,
-                         testing::Values(Shape{ArrayMapping::block(), 1, 3, false},
-                                         Shape{ArrayMapping::block(), 40, 1, false},
-                                         Shape{ArrayMapping::block(), 101, 3, false},
-                                         Shape{ArrayMapping::cyclic(), 50, 4, false},
-                                         Shape{ArrayMapping::tiled(7), 90, 3, false},
-                                         Shape{ArrayMapping::block(), 33, 2, true},
-                                         Shape{ArrayMapping::cyclic(), 50, 3, true},
-                                         Shape{ArrayMapping::tiled(4), 67, 4, true}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, ArrayOf,
+    testing::Values(
+        Shape{ArrayMapping::block(), 1, 3, false}, Shape{ArrayMapping::block(), 40, 1, false},
+        Shape{ArrayMapping::block(), 101, 3, false}, Shape{ArrayMapping::cyclic(), 50, 4, false},
+        Shape{ArrayMapping::tiled(7), 90, 3, false}, Shape{ArrayMapping::block(), 33, 2, true},
+        Shape{ArrayMapping::cyclic(), 50, 3, true}, Shape{ArrayMapping::tiled(4), 67, 4, true},
+        Shape{ArrayMapping::block(), 101, 3, false, Placement::cached},
+        Shape{ArrayMapping::block(), 33, 2, true, Placement::cached},
+        Shape{ArrayMapping::cyclic(), 50, 3, true, Placement::cached, 1},
+        Shape{ArrayMapping::tiled(4), 67, 4, true, Placement::cached, 64, 128}));
 
 TEST(SharedArray, LiesOnSeveralNodes) {
     over_nodes({0, 1, 0, 1},
                [](Rank) { return take_turns<int>({ArrayMapping::tiled(4), 50, 4, false}); });
+    over_nodes({0, 1, 0, 1}, [](Rank) {
+        return take_turns<long>({ArrayMapping::tiled(4), 50, 4, false, Placement::cached});
+    });
     over_nodes({0, 1, 0, 1}, [](Rank rank) -> Task<> {
         auto array = co_await SharedArray<long>::make("frozen", 100);
         EXPECT_EQ(array.near((rank + 2) % 4).size(), 25U);
