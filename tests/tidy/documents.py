@@ -15,10 +15,17 @@ INDEXES = ("README.md", "index.md")
 # Pages with a purpose of another kind: decisions have their state, repeated papers their source.
 OTHER_PURPOSE = (r"docs/decisions/\d", r"docs/decisions/template\.md", r"docs/results/seeds/[a-z]")
 
-# Folders whose programs the tests compile. Blocks of code on pages are parts of them.
+# Folders whose programs the tests compile or run. Blocks of code on pages are parts of them.
 PROGRAMS = ("examples", "tests/documents")
-PAGES_WITH_CODE = ("README.md", "docs/start", "docs/how-to")
-RUN_LANGUAGES = ("python",)  # tests/python/test_documents.py runs them.
+LANGUAGES = {"cpp": (".cpp", ".hpp"), "c": (".c", ".cpp"), "python": (".py",)}
+PAGES_WITH_CODE = (
+    "README.md",
+    "docs/start",
+    "docs/how-to",
+    "docs/reference/c.md",
+    "docs/reference/collectives.md",
+    "docs/reference/operators.md",
+)
 NOT_CODE = ("sh", "console", "text", "json", "cmake", "make", "dockerfile")
 # Why a block may be neither compiled nor run: `<!-- not run: root -->` on the line before it.
 REASONS = ("root", "several nodes", "minutes", "MPI")
@@ -155,8 +162,10 @@ def _blocks(source: Source) -> Iterator[Block]:
             before = line.strip()
 
 
-def _tokens(text: str) -> str:
+def _tokens(language: str, text: str) -> str:
     """Code without comments and white space: pages and programs break lines in different places."""
+    if language == "python":
+        return re.sub(r"\s", "", re.sub(r"#[^\n\"']*$", "", text, flags=re.M))
     return "".join(
         text[begin:end] if is_literal else re.sub(r"\s", "", text[begin:end])
         for begin, end, is_literal in _pieces(text)
@@ -177,7 +186,11 @@ def _pieces(text: str) -> Iterator[tuple[int, int, bool]]:
 def check_code_blocks(tree: Tree) -> Iterator[Finding]:
     """Each block of code is a part of a program that the tests compile, or is run by them, or says
     why it is not."""
-    programs = [_tokens(source.text) for source in tree.cpp(*PROGRAMS) + _c_files(tree)]
+    programs = [source for source in tree.sources.values() if source.under(*PROGRAMS)]
+    of_language = {
+        name: [_tokens(name, source.text) for source in programs if source.suffix in suffixes]
+        for name, suffixes in LANGUAGES.items()
+    }
     count, marked = 0, []
     for source in tree.with_suffix(".md"):
         if source.path not in PAGES_WITH_CODE and not source.under(*PAGES_WITH_CODE):
@@ -189,11 +202,12 @@ def check_code_blocks(tree: Tree) -> Iterator[Finding]:
                 marked.append((source.path, block.line))
                 if block.reason not in REASONS:
                     text = f"`{block.reason}` is no reason; there are {', '.join(REASONS)}"
-            elif block.language in ("cpp", "c"):
-                if not any(_tokens(block.text) in program for program in programs):
+            elif block.language in LANGUAGES:
+                code = _tokens(block.language, block.text)
+                if not any(code in program for program in of_language[block.language]):
                     text = f"this stands in no file of {' or '.join(PROGRAMS)}"
-            elif block.language not in NOT_CODE + RUN_LANGUAGES:
-                known = ", ".join((*NOT_CODE, *RUN_LANGUAGES, "cpp", "c"))
+            elif block.language not in NOT_CODE:
+                known = ", ".join((*NOT_CODE, *LANGUAGES))
                 text = f"`{block.language}` is none of {known}"
             if text:
                 yield Finding(source.path, block.line, "code-block", text)
@@ -201,10 +215,6 @@ def check_code_blocks(tree: Tree) -> Iterator[Finding]:
         path, line = marked[-1]
         text = f"{len(marked)} of {count} blocks are not run, more than one in {MARKED_SHARE}"
         yield Finding(path, line, "code-block", text)
-
-
-def _c_files(tree: Tree) -> list[Source]:
-    return [source for source in tree.with_suffix(".c") if source.under(*PROGRAMS)]
 
 
 def check_purposes(tree: Tree) -> Iterator[Finding]:

@@ -445,7 +445,10 @@ class Documents(RuleTest):
 
     def test_other_code_blocks(self):
         rule, begin = documents.check_code_blocks, "# R\n\n"
-        self.good(rule, {"README.md": f"{begin}```sh\nls\n```\n```python\nf()\n```\n"})
+        self.good(rule, {"README.md": f"{begin}```sh\nls\n```\n"})
+        python = {"README.md": f"{begin}```python\nf()  # calls\n```\n"}
+        self.bad(rule, python, 3, "stands in no file")
+        self.good(rule, {**python, "examples/a.py": "if x:\n    f()\n"})
         self.bad(rule, {"README.md": f"{begin}```\nls\n```\n"}, 3, "none of")
         block = "```cpp\nf();\n```\n\n"
         self.good(rule, {"README.md": f"{begin}<!-- not run: root -->\n{block}"})
