@@ -47,7 +47,8 @@ SHORT_INT = Datatype.int16_index32
 INT_INT = Datatype.int32_index32
 LONG_INT = Datatype.int64_index32
 
-UNDEFINED = -1
-"""The color of a rank that wants no team, and the index that `Waitany` gives for nothing."""
+UNDEFINED = -32766
+"""The color of a rank that wants no team, and the index that `Waitany` gives for nothing; the value
+that mpi4py has."""
 
 __all__ = ["IN_PLACE", "Datatype", "Op", "Operator"]

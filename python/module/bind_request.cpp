@@ -64,10 +64,12 @@ bool wait_all_of(const nb::object& items) {
     return true;
 }
 
+constexpr std::ptrdiff_t undefined = -32766; ///< MPI_UNDEFINED of every MPI that mpi4py knows.
+
 std::ptrdiff_t wait_any_of(const nb::object& items) {
     const Listed listed(items, "Waitany");
     const std::size_t index = PythonRequest::wait_any(*listed);
-    return index == no_request ? -1 : static_cast<std::ptrdiff_t>(index);
+    return index == no_request ? undefined : static_cast<std::ptrdiff_t>(index);
 }
 
 /// Completes all that are done; whether none is left.
@@ -191,7 +193,7 @@ void bind_request(nb::module_& module) {
         .def_static("Waitany", &wait_any_of, nb::arg("requests"),
                     nb::sig("def Waitany(requests: collections.abc.Iterable[Request]) -> int"),
                     "Completes one active request, all of one team; returns its index, or "
-                    "corymb.UNDEFINED (-1) when none is active.")
+                    "corymb.UNDEFINED when none is active.")
         .def_static("Testall", &test_all_of, nb::arg("requests"),
                     nb::sig("def Testall(requests: collections.abc.Iterable[Request]) -> bool"),
                     "Completes those that are done; whether none is active any more.")

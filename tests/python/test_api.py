@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import gc
 import json
+import pickle
+import re
 import threading
 import time
 from pathlib import Path
@@ -42,6 +44,49 @@ def test_unknown_machine_proposes_one() -> None:
     with pytest.raises(corymb.Error, match="ryzen-5950x-1s-32t") as caught:
         corymb.Machine.gallery("ryzen-5950x-1s-32")
     assert caught.value.code == "unknown_name"
+
+
+CLASSES = {
+    "invalid_argument": (corymb.InvalidArgumentError, ValueError),
+    "unknown_name": (corymb.UnknownNameError, LookupError),
+    "invalid_model": (corymb.InvalidModelError, ValueError),
+    "stale_model": (corymb.StaleModelError, RuntimeError),
+    "invalid_plan": (corymb.InvalidPlanError, ValueError),
+    "io": (corymb.FileError, OSError),
+    "unsupported": (corymb.UnsupportedError, RuntimeError),
+    "timeout": (corymb.TimeoutError, TimeoutError),
+    "team_broken": (corymb.TeamBrokenError, RuntimeError),
+    "interrupted": (corymb.InterruptError, RuntimeError),
+    "mismatch": (corymb.MismatchError, RuntimeError),
+    "deadlock": (corymb.DeadlockError, RuntimeError),
+    "internal": (corymb.InternalError, RuntimeError),
+}
+
+
+def test_every_code_of_the_library_has_a_class() -> None:
+    header = (Path(__file__).parents[2] / "include" / "corymb" / "error.hpp").read_text()
+    body = re.search(r"enum class Errc \{(.*?)\};", header, re.DOTALL)
+    assert body is not None
+    assert re.findall(r"^    (\w+),", body[1], re.MULTILINE) == list(CLASSES)
+
+
+@pytest.mark.parametrize("code", CLASSES)
+def test_errors_are_selected_by_class(code: str) -> None:
+    chosen, usual = CLASSES[code]
+    for error in (one := corymb.Error("late", code, [3]), pickle.loads(pickle.dumps(one))):
+        assert type(error) is chosen
+        assert isinstance(error, corymb.Error)
+        assert isinstance(error, usual)
+        assert (str(error), error.args, error.code, error.ranks) == ("late", ("late",), code, [3])
+
+
+def test_errors_of_the_library_have_their_class(tmp_path: Path) -> None:
+    with pytest.raises(corymb.UnknownNameError):
+        corymb.Machine.gallery("none")
+    with pytest.raises(OSError, match=r"none\.json"):
+        corymb.Machine.load(tmp_path / "none.json")
+    with pytest.raises(corymb.InvalidModelError):
+        corymb.Machine.from_json("{}")
 
 
 def test_json_round_trip(smelt: corymb.Machine, tmp_path: Path) -> None:
