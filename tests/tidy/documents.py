@@ -24,7 +24,11 @@ PAGES_WITH_CODE = (
     "docs/how-to",
     "docs/reference/c.md",
     "docs/reference/collectives.md",
+    "docs/reference/messages.md",
     "docs/reference/operators.md",
+    "docs/reference/partition.md",
+    "docs/reference/plan.md",
+    "docs/reference/processes.md",
 )
 NOT_CODE = ("sh", "console", "text", "json", "cmake", "make", "dockerfile")
 # Why a block may be neither compiled nor run: `<!-- not run: root -->` on the line before it.
