@@ -56,4 +56,5 @@ if [ "${RELEASE:-}" = 1 ]; then
 else
     note "next:  RELEASE=1 make release, which tags v$version"
 fi
-note "then:  $release/checks/bin/twine upload $release/dist/*"
+note "then:  $release/checks/bin/twine upload $release/dist/corymb-$version.tar.gz"
+note "an index takes wheels with a manylinux tag only; this one is for systems like this"
