@@ -152,7 +152,7 @@ def remarks_of(machine: corymb.Machine) -> list[str]:
 
 
 def as_json(chosen: inputs.Chosen) -> dict[str, Any]:
-    """The JSON of `corymb map`; docs/reference/command.md describes the keys."""
+    """The JSON of `corymb map`; docs/reference/command-machine.md describes the keys."""
     machine = chosen.machine
     layout = layout_of(machine)
     return {
