@@ -40,6 +40,13 @@
 //
 //     move     64 bytes go to the other rank; `sent_back` a first call by a rank that takes them to
 //              be where they were, `moved` one that goes where they are
+//
+// With --streamcluster the time in which two ranks decide whether a point becomes the centre of a
+// cluster; the number is that of points:
+//
+//     owned    each rank has a half of the points, `copies` all of them (Placement::replicated),
+//              with corymb::barrier; `owned_std`, `copies_std` with std::barrier
+//     std/ours owned_std over owned, round by round: no time; `cop/owned` copies over owned
 #include "row.hpp"
 
 #include <corymb/scheduler.hpp>
@@ -185,22 +192,23 @@ int main(int argc, char** argv) {
     for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
         is_json = is_json || argument == "--json";
         if (argument == "--shared" || argument == "--groups" || argument == "--memory" ||
-            argument == "--replicated" || argument == "--moves") {
+            argument == "--replicated" || argument == "--moves" || argument == "--streamcluster") {
             which = argument;
         } else if (argument != "--json") {
             std::fprintf(stderr,
                          "usage: %s [--json] [--shared | --groups | --memory | --replicated | "
-                         "--moves]\n",
+                         "--moves | --streamcluster]\n",
                          argv[0]);
             return 2;
         }
     }
-    const std::vector<Row> rows = which == "--shared"       ? shared_structures()
-                                  : which == "--groups"     ? group_steps()
-                                  : which == "--memory"     ? memory()
-                                  : which == "--replicated" ? replicated_table()
-                                  : which == "--moves"      ? moves()
-                                                            : tasks();
+    const std::vector<Row> rows = which == "--shared"          ? shared_structures()
+                                  : which == "--groups"        ? group_steps()
+                                  : which == "--memory"        ? memory()
+                                  : which == "--replicated"    ? replicated_table()
+                                  : which == "--moves"         ? moves()
+                                  : which == "--streamcluster" ? streamcluster()
+                                                               : tasks();
     if (!is_json) {
         std::printf("%-10s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",
                     "bytes");

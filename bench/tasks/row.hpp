@@ -36,5 +36,7 @@ struct Row {
 [[nodiscard]] std::vector<Row> stacks();
 /// A replicated table, and others that two threads share, in turns.
 [[nodiscard]] std::vector<Row> replicated_table();
+/// Two ranks cluster points: nanoseconds for a candidate, and ratios.
+[[nodiscard]] std::vector<Row> streamcluster();
 
 } // namespace corymb::bench

@@ -90,6 +90,17 @@ public:
     [[nodiscard]] std::span<T> near(Rank rank) const {
         return near_.at(static_cast<std::size_t>(rank));
     }
+    /// The elements from this one on that lie one behind the other where this rank touches them:
+    /// all, in a copy for its group while the array is frozen. None: they are reached by calls.
+    [[nodiscard]] std::span<const T> row(std::size_t index) const {
+        require(index);
+        if (!replica_.empty()) {
+            return replica_.subspan(index);
+        }
+        const ArrayLayout::Place at = place(index);
+        const T* const first = direct(at);
+        return {first, first == nullptr ? 0 : std::min(at.run, size() - index)};
+    }
     /// Calls f(index, element) for each element of this rank.
     template <class F>
     void for_local(const F& f) const {

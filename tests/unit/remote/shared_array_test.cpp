@@ -307,6 +307,8 @@ TEST(SharedArray, AFrozenOneIsReadFromTheCopyOfItsGroup) {
                 std::vector<long> some(20);
                 co_await array.get(1, some, 5);
                 EXPECT_EQ(some[19], 96 * phase);
+                EXPECT_EQ(array.row(40).size(), count - 40) << "a copy has all";
+                EXPECT_EQ(array.row(40)[7], 47 * phase);
                 EXPECT_EQ(array.memory().replicas, rank < 2 ? count * sizeof(long) : 0U);
                 try {
                     co_await array.put(0, 1);
@@ -316,6 +318,8 @@ TEST(SharedArray, AFrozenOneIsReadFromTheCopyOfItsGroup) {
                 }
                 co_await array.thaw();
                 EXPECT_EQ(array.memory().replicas, 0U);
+                const bool is_reached = !by_calls || array.owner(40) == rank;
+                EXPECT_EQ(array.row(40).size(), is_reached ? 2U : 0U) << "a tile has three";
             }
         });
     }
