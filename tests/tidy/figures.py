@@ -7,15 +7,8 @@ from collections.abc import Iterator
 
 from tree import Finding, Source, Tree
 
-OWN_PATH = "tests/tidy/figures.py"
 # Decisions are dated records of what was known then, machines say how their data came about.
 EXEMPT = ("docs/results/", "docs/decisions/", "machines/")
-# Pages not yet done. This list may only shrink.
-LATER = (
-    "docs/how-to/containers.md",
-    "docs/reference/python.md",
-    "docs/reference/remote.md",
-)
 
 # "two times" counts, "two times as fast" compares.
 COUNT = r"(?:\d[\d.,]*|\b(?:two|three|four|five|six|seven|eight|nine|ten|twenty|hundred)\b)"
@@ -50,15 +43,5 @@ def _figures(source: Source) -> Iterator[Finding]:
 
 def check_figures(tree: Tree) -> Iterator[Finding]:
     for source in tree.with_suffix(".md"):
-        if not source.path.startswith(EXEMPT) and source.path not in LATER:
+        if not source.path.startswith(EXEMPT):
             yield from _figures(source)
-
-
-def check_figures_list(tree: Tree) -> Iterator[Finding]:
-    """A page on the list still has figures."""
-    if OWN_PATH not in tree.sources:
-        return
-    for path in LATER:
-        page = tree.sources.get(path)
-        if page is None or not any(_figures(page)):
-            yield Finding(path, 1, "figure", f"has no figures: take it off LATER in {OWN_PATH}")

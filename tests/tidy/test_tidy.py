@@ -592,15 +592,6 @@ class Figures(RuleTest):
         self.good(figures.check_figures, self.page(table, "docs/reference/a.md"))
         self.bad(figures.check_figures, self.page("25 ms", "docs/reference/a.md"), 3)
 
-    def test_list_may_only_shrink(self):
-        own = {figures.OWN_PATH: ""}
-        with mock.patch.object(figures, "LATER", ("docs/a.md",)):
-            self.bad(figures.check_figures_list, {**own, "docs/a.md": "# A\n"}, 1, "docs/a.md")
-            self.bad(figures.check_figures_list, own, 1, "docs/a.md")
-            files = {**own, "docs/a.md": "# A\n\n25 ms\n"}
-            self.good(figures.check_figures_list, files)
-            self.good(figures.check_figures, files)
-
 
 class Versions(RuleTest):
     HEADER = "".join(

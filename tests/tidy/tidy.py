@@ -57,7 +57,6 @@ RULES = (
     references.check_variables,
     prose.check_prose,
     figures.check_figures,
-    figures.check_figures_list,
     versions.check_version,
     versions.check_formats,
 )
