@@ -13,7 +13,7 @@ void bind_trace(nb::module_& module) {
     nb::class_<TracedMember>(module, "TracedMember", "A rank of a group, seen from outside.")
         .def_ro("rank", &TracedMember::rank, "Of a reader its number; -1: the publisher.")
         .def_ro("pid", &TracedMember::pid, "Its process.")
-        .def_ro("state", &TracedMember::state, "docs/reference/command-run.md says which there are.")
+        .def_ro("state", &TracedMember::state, "docs/reference/command-run.md has them.")
         .def_ro("process", &TracedMember::process, "'running', 'stopped', 'ended' or 'gone'.")
         .def_ro("sequence", &TracedMember::sequence, "Messages that it has told to have taken.")
         .def_ro("behind", &TracedMember::behind, "Messages, or calls, that wait for it.");
