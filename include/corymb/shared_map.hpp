@@ -31,29 +31,32 @@ namespace corymb {
 template <class K, class V, class Hash = std::hash<K>>
 class SharedMap {
 public:
-    /// In a task. Sends nothing. Throws as Distributed.
-    explicit SharedMap(std::string_view name) : shards_(name) {}
+    using Options = SharedMapOptions;
+    /// In a task. Sends nothing. All ranks give the same options. Throws as Distributed, and
+    /// Errc::unsupported for Placement::replicated.
+    explicit SharedMap(std::string_view name, const Options& options = {})
+        : shards_(name, options) {}
 
     [[nodiscard]] Rank owner(const K& key) const { return shards_.owner(key); }
 
     /// For co_await: the value, if there is one.
     [[nodiscard]] detail::NowOrLater<std::optional<V>> get(const K& key) const {
-        return shards_.template call<&Shard::get>(key);
+        return shards_.get(key);
     }
     [[nodiscard]] detail::NowOrLater<bool> contains(const K& key) const {
-        return shards_.template call<&Shard::contains>(key);
+        return shards_.contains(key);
     }
     /// For co_await: sets the value. Whether the key is new.
     [[nodiscard]] detail::NowOrLater<bool> put(const K& key, const V& value) {
-        return shards_.template call<&Shard::put>(key, value);
+        return shards_.template write<&Shard::put>(key, value);
     }
     /// For co_await: sets the value if there is none. Whether the key is new.
     [[nodiscard]] detail::NowOrLater<bool> insert(const K& key, const V& value) {
-        return shards_.template call<&Shard::insert>(key, value);
+        return shards_.template write<&Shard::insert>(key, value);
     }
     /// For co_await: whether there was a value.
     [[nodiscard]] detail::NowOrLater<bool> erase(const K& key) {
-        return shards_.template call<&Shard::erase>(key);
+        return shards_.template write<&Shard::erase>(key);
     }
     /// For co_await: runs change(V& value, arguments...) on the rank of the key, and gives its
     /// result. A V() is made first if there is no value. `change` travels as the function of `at`,
@@ -63,7 +66,7 @@ public:
         static_assert(detail::is_object_that_travels<F>());
         static_assert(!detail::is_task<std::invoke_result_t<F&, V&, A&...>>,
                       "a change of one entry cannot wait");
-        return shards_.template call<&Shard::template update<F, A...>>(key, change, arguments...);
+        return shards_.template write<&Shard::template update<F, A...>>(key, change, arguments...);
     }
 
     // For co_await, of many keys at once.
@@ -85,8 +88,15 @@ public:
         static_assert(detail::is_object_that_travels<F>());
         using Part = typename Shards::template Part<std::pair<K, A>>;
         const auto each = [this, &change](Rank rank, Part& part) -> Task<> {
-            co_await shards_.on(rank).template call<&Shard::template update_all<F, A>>(
-                std::move(part.things), change);
+            constexpr auto update = &Shard::template update_all<F, A>;
+            if (shards_.is_cached()) {
+                using Entries = std::vector<std::pair<K, A>>;
+                co_await shards_.on(rank)
+                    .template call<&Shard::template change<update, Entries, F>>(
+                        std::move(part.things), change);
+            } else {
+                co_await shards_.on(rank).template call<update>(std::move(part.things), change);
+            }
         };
         co_await shards_.divide(std::move(entries), first_of, each);
     }
@@ -114,20 +124,22 @@ private:
 template <class K, class Hash = std::hash<K>>
 class SharedSet {
 public:
-    /// In a task. Sends nothing. Throws as Distributed.
-    explicit SharedSet(std::string_view name) : shards_(name) {}
+    using Options = SharedMapOptions;
+    /// As SharedMap.
+    explicit SharedSet(std::string_view name, const Options& options = {})
+        : shards_(name, options) {}
 
     [[nodiscard]] Rank owner(const K& key) const { return shards_.owner(key); }
     [[nodiscard]] detail::NowOrLater<bool> contains(const K& key) const {
-        return shards_.template call<&Shard::contains>(key);
+        return shards_.contains(key);
     }
     /// For co_await: whether the key is new.
     [[nodiscard]] detail::NowOrLater<bool> insert(const K& key) {
-        return shards_.template call<&Shard::insert>(key, Nothing());
+        return shards_.template write<&Shard::insert>(key, Nothing());
     }
     /// For co_await: whether the key was there.
     [[nodiscard]] detail::NowOrLater<bool> erase(const K& key) {
-        return shards_.template call<&Shard::erase>(key);
+        return shards_.template write<&Shard::erase>(key);
     }
     /// For co_await: 1 or 0 for each key, in their order.
     [[nodiscard]] Task<std::vector<char>> contains_all(std::vector<K> keys) const {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Records what the clients of a shared structure asked and were told, for check/main.go:
 //
-//     record_histories map|exclusive|copies|value|cached|moving SEED [processes] [wrong]
+//     record_histories map|cached_map|exclusive|copies|value|cached|moving SEED [processes] [wrong]
 //
 // Four ranks, threads or processes, have a few clients each. The clients do random operations on a
 // few keys. The first line of the output is the value that each key begins with, or "none". Each
@@ -76,6 +76,7 @@ std::string text_of(const std::optional<long>& value) {
 }
 
 /// A SharedMap. The wrong one remembers what a client has seen, and answers with that.
+template <Placement placement>
 class Map {
 public:
     static constexpr std::string_view begins_with = "none";
@@ -109,7 +110,7 @@ public:
     }
 
 private:
-    SharedMap<unsigned, long> map_{"map"};
+    SharedMap<unsigned, long> map_{"map", {placement}};
     std::unordered_map<unsigned, std::optional<long>> seen_;
     bool is_wrong_;
 };
@@ -345,12 +346,13 @@ Task<> be_rank(unsigned seed, bool is_wrong) {
 }
 
 Task<> rank_of(std::string_view structure, unsigned seed, bool is_wrong) {
-    return structure == "map"      ? be_rank<Map>(seed, is_wrong)
-           : structure == "copies" ? be_rank<Copies<ReplicatedMode::update>>(seed, is_wrong)
-           : structure == "value"  ? be_rank<Copies<ReplicatedMode::invalidate>>(seed, is_wrong)
-           : structure == "cached" ? be_rank<Cached>(seed, is_wrong)
-           : structure == "moving" ? be_rank<Moving>(seed, is_wrong)
-                                   : be_rank<Exclusive>(seed, is_wrong);
+    return structure == "map"          ? be_rank<Map<Placement::owned>>(seed, is_wrong)
+           : structure == "cached_map" ? be_rank<Map<Placement::cached>>(seed, is_wrong)
+           : structure == "copies"     ? be_rank<Copies<ReplicatedMode::update>>(seed, is_wrong)
+           : structure == "value"      ? be_rank<Copies<ReplicatedMode::invalidate>>(seed, is_wrong)
+           : structure == "cached"     ? be_rank<Cached>(seed, is_wrong)
+           : structure == "moving"     ? be_rank<Moving>(seed, is_wrong)
+                                       : be_rank<Exclusive>(seed, is_wrong);
 }
 
 template <class Main>
@@ -392,18 +394,19 @@ int record(const std::vector<std::string_view>& arguments) {
     const auto is_said = [&arguments](std::string_view word) {
         return std::ranges::find(arguments, word) != arguments.end();
     };
-    static constexpr std::array structures{"map",   "exclusive", "copies",
-                                           "value", "cached",    "moving"};
+    static constexpr std::array structures{"map",   "cached_map", "exclusive", "copies",
+                                           "value", "cached",     "moving"};
     if (arguments.size() < 2 || std::ranges::find(structures, arguments[0]) == structures.end()) {
-        std::fputs("usage: record_histories map|exclusive|copies|value|cached|moving SEED "
-                   "[processes] [wrong]\n",
-                   stderr);
+        std::fputs(
+            "usage: record_histories map|cached_map|exclusive|copies|value|cached|moving SEED "
+            "[processes] [wrong]\n",
+            stderr);
         return 2;
     }
     const std::string_view structure = arguments[0];
     const auto seed = static_cast<unsigned>(std::stoul(std::string(arguments[1])));
-    std::puts(structure == "map" ? Map::begins_with.data() : Exclusive::begins_with.data());
-    std::fflush(stdout); // Children have none of it.
+    std::puts(structure.ends_with("map") ? "none" : "0"); // What keys begin with.
+    std::fflush(stdout);                                  // Children have none of it.
     const auto main = [structure, seed, is_wrong = is_said("wrong")] {
         return rank_of(structure, seed, is_wrong);
     };

@@ -37,7 +37,7 @@ expect() {
     }
 }
 
-for structure in map exclusive copies value cached moving; do
+for structure in map cached_map exclusive copies value cached moving; do
     for seed in 1 2 3 4 5; do
         expect 0 "$structure" "$seed"
         expect 0 "$structure" "$seed" processes

@@ -12,6 +12,7 @@
 // rank that has asked for it was told to forget it before it came, or is told after.
 #pragma once
 
+#include <corymb/detail/remote_function.hpp>
 #include <corymb/distributed.hpp>
 #include <corymb/export.hpp>
 #include <corymb/rank.hpp>
@@ -78,12 +79,18 @@ public:
     [[nodiscard]] bool is_kept(Piece piece) const noexcept { return owned_.contains(piece); }
     /// Calls `change` when no rank has a copy of one of these, and gives its result. Several
     /// messages in a row, about log2 of the ranks that have copies. A rank that has gone has none.
-    /// Throws Errc::interrupted, and what `change` throws.
+    /// `change` may give a task: until that ends, others read the pieces and keep no copies. Throws
+    /// Errc::interrupted, and what `change` throws.
     template <class F>
-    Task<std::invoke_result_t<F&>> change(std::vector<Piece> pieces, F change) {
+    auto change(std::vector<Piece> pieces, F change)
+        -> Task<typename ResultOf<std::invoke_result_t<F&>>::Type> {
         const Changing changing(*this, std::move(pieces));
         co_await changing.recall();
-        co_return change();
+        if constexpr (is_task<std::invoke_result_t<F&>>) {
+            co_return co_await change();
+        } else {
+            co_return change();
+        }
     }
 
     /// All that this class has allocated, without the values that are kept.

@@ -3,12 +3,15 @@
 // among the ranks.
 #pragma once
 
+#include <corymb/detail/copies.hpp>
 #include <corymb/detail/growing_table.hpp>
 #include <corymb/detail/now_or_later.hpp>
 #include <corymb/distributed.hpp>
+#include <corymb/error.hpp>
 #include <corymb/export.hpp>
 #include <corymb/finish.hpp>
 #include <corymb/memory_use.hpp>
+#include <corymb/placement.hpp>
 #include <corymb/remote.hpp>
 #include <corymb/scheduler.hpp>
 #include <corymb/task.hpp>
@@ -19,10 +22,22 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+namespace corymb {
+
+struct SharedMapOptions {
+    Placement placement = Placement::owned; ///< Not replicated.
+    /// Placement::cached: bytes of copies that a rank keeps at most, as they travel. It drops all
+    /// of them then.
+    std::size_t cache_bytes = std::size_t{64} << 20U;
+};
+
+} // namespace corymb
 
 namespace corymb::detail {
 
@@ -47,6 +62,9 @@ public:
         std::uint64_t operator()(const K& key) const { return spread(Hash()(key)); }
     };
     using Table = GrowingTable<K, V, HashOf>;
+
+    /// `copies`: null if there are none.
+    explicit MapShard(std::shared_ptr<Copies> copies) noexcept : copies_(std::move(copies)) {}
 
     [[nodiscard]] bool contains(const K& key) const { return find(key) != nullptr; }
     [[nodiscard]] std::optional<V> get(const K& key) const {
@@ -112,8 +130,37 @@ public:
     [[nodiscard]] std::uint64_t size() const noexcept { return table_.size(); }
     [[nodiscard]] const Table& table() const noexcept { return table_; }
 
+    // Copies. The pieces are the hashes of keys.
+    /// The value, for a rank that may keep it if it is not about to change.
+    [[nodiscard]] std::pair<bool, std::optional<V>> hand_out(const K& key, Rank to) {
+        return {copies_->hand_out(HashOf()(key), to), get(key)};
+    }
+    /// Calls a method that writes a key or many, when no rank has a copy of what it writes.
+    template <auto Method, class Of, class... A>
+    auto change(Of of, A... arguments) -> Task<
+        typename ResultOf<std::invoke_result_t<decltype(Method), MapShard&, Of, A...>>::Type> {
+        std::vector<Piece> pieces;
+        if constexpr (std::is_same_v<Of, K>) {
+            pieces.push_back(HashOf()(of));
+        } else {
+            for (const auto& thing : of) {
+                pieces.push_back(HashOf()(key_in(thing)));
+            }
+        }
+        const auto write = [&] {
+            return (this->*Method)(std::move(of), std::move(arguments)...);
+        };
+        co_return co_await copies_->change(std::move(pieces), write);
+    }
+
 private:
+    static const K& key_in(const K& key) noexcept { return key; }
+    template <class Rest>
+    static const K& key_in(const std::pair<K, Rest>& entry) noexcept {
+        return entry.first;
+    }
     [[nodiscard]] auto* find(const K& key) const { return table_.find(HashOf()(key), key); }
+    std::shared_ptr<Copies> copies_;
     Table table_;
 };
 
@@ -122,7 +169,9 @@ template <class K, class V, class Hash>
 class Shards {
 public:
     using Shard = MapShard<K, V, Hash>;
-    explicit Shards(std::string_view name) : own_(here()), ranks_(ranks()), shards_(name) {}
+    Shards(std::string_view name, const SharedMapOptions& options)
+        : own_(here()), ranks_(ranks()), copies_(copies_for(name, options)),
+          shards_(name, copies_.has_value() ? copies_->copies() : nullptr) {}
 
     /// The higher half of the hash says the rank, the lower one the place there.
     [[nodiscard]] Rank owner(const K& key) const {
@@ -150,6 +199,41 @@ public:
         return NowOrLater<R>(far<R, Method, K, A...>(on(rank), key, arguments...));
     }
 
+    /// As `call`, of a method that writes.
+    template <auto Method, class... A>
+    auto write(const K& key, const A&... arguments) const
+        -> decltype(call<Method>(key, arguments...)) {
+        if (!is_cached() || (owner(key) == own_ && !copies().is_kept(piece(key)))) {
+            return call<Method>(key, arguments...);
+        }
+        using R = std::remove_cvref_t<
+            std::invoke_result_t<decltype(Method), Shard&, const K&, const A&...>>;
+        constexpr auto change = &Shard::template change<Method, K, A...>;
+        return far<R, change, K, A...>(on(owner(key)), key, arguments...);
+    }
+    [[nodiscard]] bool is_cached() const noexcept { return copies_.has_value(); }
+    /// The value of a key, out of a copy if there is one.
+    [[nodiscard]] NowOrLater<std::optional<V>> get(const K& key) const {
+        if (!is_cached() || owner(key) == own_) {
+            return call<&Shard::get>(key);
+        }
+        const Copy* const copy = copies().template find<Copy>(piece(key));
+        if (copy != nullptr && copy->first == key) {
+            return copy->second;
+        }
+        return fetch(key);
+    }
+    [[nodiscard]] NowOrLater<bool> contains(const K& key) const {
+        if (!is_cached() || owner(key) == own_) {
+            return call<&Shard::contains>(key);
+        }
+        const Copy* const copy = copies().template find<Copy>(piece(key));
+        if (copy != nullptr && copy->first == key) {
+            return copy->second.has_value();
+        }
+        return fetch_whether(key);
+    }
+
     /// Things for one rank, and where they were among all.
     template <class Thing>
     struct Part {
@@ -174,9 +258,17 @@ public:
             }
         });
     }
-    /// The sum of what a bulk method gives on all ranks.
+    /// The sum of what a bulk method that writes gives on all ranks.
     template <auto Method, class Thing, class KeyOf>
     Task<std::size_t> sum(std::vector<Thing> things, KeyOf key_of) const {
+        if (is_cached()) {
+            constexpr auto change = &Shard::template change<Method, std::vector<Thing>>;
+            return sum_of<change>(std::move(things), key_of);
+        }
+        return sum_of<Method>(std::move(things), key_of);
+    }
+    template <auto Method, class Thing, class KeyOf>
+    Task<std::size_t> sum_of(std::vector<Thing> things, KeyOf key_of) const {
         std::uint64_t all = 0;
         co_await divide(std::move(things), key_of,
                         [this, &all](Rank rank, Part<Thing>& part) -> Task<> {
@@ -207,16 +299,53 @@ public:
     [[nodiscard]] MemoryUse memory() const noexcept {
         const auto& table = local().table();
         const std::size_t data = table.size() * sizeof(typename Shard::Table::Entry);
-        return {data, 0, table.bytes() - data + sizeof(Shard) + sizeof *this};
+        MemoryUse use{data, 0, table.bytes() - data + sizeof(Shard) + sizeof *this};
+        if (is_cached()) {
+            use.replicas = copies().kept_bytes();
+            use.overhead += copies().overhead();
+        }
+        return use;
     }
 
 private:
+    using Copy = std::pair<K, std::optional<V>>;
+    static std::optional<CopiesPlace> copies_for(std::string_view name,
+                                                 const SharedMapOptions& options) {
+        std::optional<CopiesPlace> copies;
+        if (options.placement == Placement::replicated) {
+            throw Error(
+                Errc::unsupported,
+                "entries of a map or set are not replicated: use Placement::cached, or keep "
+                "what is only read in a SharedArray or Replicated");
+        }
+        if (options.placement == Placement::cached) {
+            copies.emplace(std::string(name) + " (copies)", options.cache_bytes);
+        }
+        return copies;
+    }
+    [[nodiscard]] Copies& copies() const noexcept { return *copies_->copies(); }
+    [[nodiscard]] static Piece piece(const K& key) { return typename Shard::HashOf()(key); }
+    Task<bool> fetch_whether(K key) const {
+        const std::optional<V> value = co_await fetch(std::move(key));
+        co_return value.has_value();
+    }
+    Task<std::optional<V>> fetch(K key) const {
+        Copies::Fetch fetch(copies_->copies(), piece(key));
+        std::pair<bool, std::optional<V>> come =
+            co_await on(owner(key)).template call<&Shard::hand_out>(key, own_);
+        if (come.first) {
+            const std::size_t bytes = size_of_all(key, come.second);
+            fetch.keep(std::make_shared<const Copy>(std::move(key), come.second), bytes);
+        }
+        co_return std::move(come.second);
+    }
     template <class R, auto Method, class... A>
     static Task<R> far(Remote<Shard> on, A... arguments) {
         co_return co_await on.template call<Method>(std::move(arguments)...);
     }
     Rank own_;
     int ranks_;
+    std::optional<CopiesPlace> copies_;
     Distributed<Shard> shards_;
 };
 

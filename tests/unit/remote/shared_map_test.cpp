@@ -146,8 +146,8 @@ private:
 };
 
 template <class K>
-Task<> share_a_map(unsigned keys) {
-    SharedMap<K, long> map("map");
+Task<> share_a_map(unsigned keys, const SharedMapOptions& options = {}) {
+    SharedMap<K, long> map("map", options);
     RankBarrier barrier("turns");
     MapModel<K, long> model(keys);
     for (int turn = 0; turn < 3 * ranks(); ++turn) {
@@ -167,6 +167,45 @@ TEST_P(MapAmong, IsOneMapForAllRanks) {
     const unsigned keys = GetParam().second;
     among(size, [keys](Rank) { return share_a_map<std::uint64_t>(keys); });
     among(size, [keys](Rank) { return share_a_map<std::string>(keys); });
+}
+
+TEST_P(MapAmong, IsTheSameWithCopies) {
+    const int size = GetParam().first;
+    const unsigned keys = GetParam().second;
+    for (const std::size_t cache_bytes : {100U, 1'000'000U}) {
+        const SharedMapOptions options{Placement::cached, cache_bytes};
+        among(size, [&](Rank) { return share_a_map<std::string>(keys, options); });
+    }
+}
+
+TEST(SharedMap, KeepsWhatItHasReadUntilThatIsWritten) {
+    among(2, [](Rank rank) -> Task<> {
+        SharedMap<int, long> map("cached", {Placement::cached});
+        RankBarrier barrier("turns");
+        int key = 0; // Rank 1 has it.
+        while (map.owner(key) != 1) {
+            ++key;
+        }
+        for (long value = 1; value <= 3; ++value) {
+            if (rank == 1) {
+                co_await map.put(key, value);
+            }
+            co_await barrier.arrive();
+            EXPECT_EQ(map.memory().replicas, 0U) << "the put has dropped it";
+            EXPECT_EQ(co_await map.get(key), value);
+            EXPECT_TRUE(co_await map.contains(key));
+            EXPECT_EQ(map.memory().replicas != 0, rank == 0);
+            co_await barrier.arrive();
+        }
+    });
+}
+
+TEST(SharedMap, HasNoReplicas) {
+    among(1, [](Rank) -> Task<> {
+        const SharedMapOptions options{Placement::replicated};
+        EXPECT_THROW((SharedMap<int, long>("map", options)), Error);
+        co_return;
+    });
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, MapAmong,
