@@ -47,6 +47,10 @@
 //     owned    each rank has a half of the points, `copies` all of them (Placement::replicated),
 //              with corymb::barrier; `owned_std`, `copies_std` with std::barrier
 //     std/ours owned_std over owned, round by round: no time; `cop/owned` copies over owned
+//
+// With --far calls of two ranks over connections of this machine, with an argument and a result:
+//
+//     tcp      by a TcpCarrier, `sockets` as many bytes there and back without corymb
 #include "row.hpp"
 
 #include <corymb/scheduler.hpp>
@@ -192,12 +196,13 @@ int main(int argc, char** argv) {
     for (const std::string argument : std::span(argv + 1, static_cast<std::size_t>(argc - 1))) {
         is_json = is_json || argument == "--json";
         if (argument == "--shared" || argument == "--groups" || argument == "--memory" ||
-            argument == "--replicated" || argument == "--moves" || argument == "--streamcluster") {
+            argument == "--replicated" || argument == "--moves" || argument == "--streamcluster" ||
+            argument == "--far") {
             which = argument;
         } else if (argument != "--json") {
             std::fprintf(stderr,
                          "usage: %s [--json] [--shared | --groups | --memory | --replicated | "
-                         "--moves | --streamcluster]\n",
+                         "--moves | --streamcluster | --far]\n",
                          argv[0]);
             return 2;
         }
@@ -208,6 +213,7 @@ int main(int argc, char** argv) {
                                   : which == "--replicated"    ? replicated_table()
                                   : which == "--moves"         ? moves()
                                   : which == "--streamcluster" ? streamcluster()
+                                  : which == "--far"           ? far_calls()
                                                                : tasks();
     if (!is_json) {
         std::printf("%-10s %9s %10s %8s %8s %12s\n", "what", "tasks", "median ns", "q25", "q75",

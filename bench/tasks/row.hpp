@@ -31,6 +31,8 @@ struct Row {
 [[nodiscard]] std::vector<Row> group_steps();
 /// An object that moves between two ranks.
 [[nodiscard]] std::vector<Row> moves();
+/// Calls of two ranks over TCP.
+[[nodiscard]] std::vector<Row> far_calls();
 
 /// Tasks with a stack of their own.
 [[nodiscard]] std::vector<Row> stacks();

@@ -71,6 +71,15 @@ public:
     /// After a failure: gives the ticket up before its memory goes. Does nothing for a ticket that
     /// is used up; a ticket whose `test` has thrown is used up.
     virtual void abandon(Ticket ticket) noexcept = 0;
+
+    /// A descriptor that is readable while `test` may find something new. A rank that has nothing
+    /// to do sleeps on it. -1 if not overridden: the carrier wakes nobody.
+    [[nodiscard]] virtual int wait_descriptor() const noexcept;
+    /// Why this rank can exchange no more messages with `rank`, such as the end of its process; the
+    /// text stays as long as the carrier. From then on notices to it are dropped, and its other
+    /// messages throw Errc::team_broken. Null: it can. Null if not overridden: such a carrier fails
+    /// as a whole or not at all.
+    [[nodiscard]] virtual const std::string* loss_of(Rank rank) noexcept;
 };
 
 /// Measures the cost of messages between nodes. All nodes meet some others for a short while, to

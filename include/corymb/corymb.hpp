@@ -56,6 +56,7 @@
 #include <corymb/task.hpp>
 #include <corymb/task_channel.hpp>
 #include <corymb/task_semaphore.hpp>
+#include <corymb/tcp_carrier.hpp>
 #include <corymb/team.hpp>
 #include <corymb/this_task.hpp>
 #include <corymb/trace.hpp>

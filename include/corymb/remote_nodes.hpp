@@ -22,8 +22,9 @@ namespace corymb {
 /// other ranks here.
 ///
 /// When the carrier throws, calls of ranks on other nodes fail with Errc::team_broken and its text.
-/// A carrier does not say that a single rank has ended: calls of such a rank are not answered,
-/// except by the ranks of its own node.
+/// So do calls of a rank that the carrier has lost (`Carrier::loss_of`), and the others go on. If a
+/// carrier does not say that a single rank has ended, calls of such a rank are not answered, except
+/// by the ranks of its own node.
 ///
 /// Throws Errc::invalid_argument for places that are none and for a carrier without notices,
 /// Errc::timeout, and as MailboxGroup with a name.

@@ -11,6 +11,7 @@ class Descriptor {
 public:
     explicit Descriptor(int number) noexcept : number_(number) {}
     ~Descriptor() { close(); }
+    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
     Descriptor(const Descriptor&) = delete;
     Descriptor& operator=(const Descriptor&) = delete;
     /// Closes what it had.

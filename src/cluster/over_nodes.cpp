@@ -71,6 +71,14 @@ bool Carrier::has_notices() const noexcept {
     return false;
 }
 
+int Carrier::wait_descriptor() const noexcept {
+    return -1;
+}
+
+const std::string* Carrier::loss_of(Rank /*rank*/) noexcept {
+    return nullptr;
+}
+
 Team over_nodes(Team&& local, Carrier& carrier, const ClusterOptions& options) {
     const detail::InCall member(detail::Untyped::member(local));
     member->require_one_node("over_nodes", "its ranks are on several nodes already");

@@ -28,6 +28,9 @@ FarLink::FarLink(Carrier& carrier, Rank own, int size, std::span<const Rank> nea
     for (const Rank rank : near) {
         peers_[index(rank)].is_far = false;
     }
+    if (const int descriptor = carrier.wait_descriptor(); descriptor >= 0) {
+        watch_.emplace(descriptor);
+    }
     begin_receive();
 }
 

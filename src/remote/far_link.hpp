@@ -7,6 +7,8 @@
 // is slow holds up its senders and nobody else.
 #pragma once
 
+#include "remote/far_watch.hpp"
+
 #include <corymb/carrier.hpp>
 #include <corymb/rank.hpp>
 
@@ -16,6 +18,7 @@
 #include <exception>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace corymb::detail {
@@ -55,12 +58,21 @@ public:
                 callback(taken.from, taken.message);
             }
         }
+        if (count == 0 && watch_) {
+            watch_->arm_if_parked();
+        }
         return count;
     }
     /// Nothing more comes from it.
     [[nodiscard]] bool has_left(Rank rank) const noexcept {
-        return peers_[index(rank)].has_left || failure_ != nullptr;
+        return peers_[index(rank)].has_left || failure_ != nullptr || loss_of(rank) != nullptr;
     }
+    /// As Carrier::loss_of, for a rank that has not left.
+    [[nodiscard]] const std::string* loss_of(Rank rank) const noexcept {
+        return peers_[index(rank)].has_left ? nullptr : carrier_->loss_of(rank);
+    }
+    /// Wakes the rank when something may have come. Null: nobody does.
+    [[nodiscard]] FarWatch::Event* event() noexcept { return watch_ ? &watch_->event() : nullptr; }
     /// What the carrier has thrown; null: nothing.
     [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
 
@@ -101,6 +113,7 @@ private:
     std::deque<Sent> sent_;
     std::vector<std::vector<std::byte>> spare_; ///< Memory of messages that have gone.
     std::exception_ptr failure_;
+    std::optional<FarWatch> watch_; ///< None: the carrier has no descriptor.
 };
 
 } // namespace corymb::detail

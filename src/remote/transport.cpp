@@ -79,14 +79,23 @@ std::exception_ptr Transport::departure(Rank gone) const {
             text += std::string(": ") + error.what();
         } catch (...) { // A carrier of somebody's own.
         }
+    } else if (const std::string* const loss = is_far(gone) ? far_->loss_of(gone) : nullptr) {
+        text = "rank " + std::to_string(gone) + " cannot be reached: " + *loss;
     }
     return std::make_exception_ptr(Error(Errc::team_broken, text, {gone}));
 }
 
 std::int64_t Transport::add_events(Source::Events& to) {
     to.add(MailboxAccess::state(near_).events());
-    return far_ == nullptr ? Source::until_woken
-                           : remote::tuning::nap_ns.value(); // A carrier wakes nobody.
+    if (far_ == nullptr) {
+        return Source::until_woken;
+    }
+    FarWatch::Event* const of_carrier = far_->event();
+    if (of_carrier == nullptr) {
+        return remote::tuning::nap_ns; // Nobody would wake it.
+    }
+    to.add(*of_carrier);
+    return Source::until_woken;
 }
 
 void Transport::add_room(Source::Events& to, Rank receiver) {

@@ -54,6 +54,7 @@ PUBLIC_HEADERS = {
     "waits.hpp": "src/remote",
     "when.hpp": "src/remote",
     "work_queue.hpp": "src/remote",
+    "tcp_carrier.hpp": "src/tcp",
     "partition.hpp": "src/partition",
     "shared_graph.hpp": "src/partition",
     "trace.hpp": "src/trace",

@@ -57,6 +57,7 @@ VALUES = {
     "Suspension",
     "TaskErrors",
     "TaskPromiseBase",
+    "TcpCarrier",
     "TimerAwait",
     "UnknownRemoteException",
     "UsableCpus",

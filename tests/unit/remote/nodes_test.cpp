@@ -20,14 +20,18 @@
 namespace {
 
 using corymb::Nodes;
+using corymb::NodesOver;
 using corymb::over_nodes;
 using corymb::Rank;
 using corymb::Task;
 
-const Nodes shapes[] = {{0, 1}, {0, 0, 1, 1}, {0, 1, 0, 2, 1}, {0, 0, 0}};
+const NodesOver ways[] = {
+    {{0, 1}},       {{0, 0, 1, 1}},       {{0, 1, 0, 2, 1}},       {{0, 0, 0}},
+    {{0, 1}, true}, {{0, 0, 1, 1}, true}, {{0, 1, 0, 2, 1}, true}, {{0, 0, 0}, true},
+};
 
-struct RemoteNodes : testing::TestWithParam<Nodes> {};
-INSTANTIATE_TEST_SUITE_P(Shapes, RemoteNodes, testing::ValuesIn(shapes));
+struct RemoteNodes : testing::TestWithParam<NodesOver> {};
+INSTANTIATE_TEST_SUITE_P(Ways, RemoteNodes, testing::ValuesIn(ways));
 
 TEST_P(RemoteNodes, CallsAnswerFromEveryRankToEveryRank) {
     over_nodes(GetParam(), [](Rank rank) -> Task<> {
@@ -146,40 +150,47 @@ TEST_P(RemoteNodes, ExceptionsNameTheirRank) {
     });
 }
 
+/// Calls it until that fails.
+void expect_departure(corymb::RemoteRank& own, Rank last) {
+    corymb::Errc code{};
+    std::vector<int> named;
+    const auto ask = [](Rank to, corymb::Errc& out, std::vector<int>& ranks) -> Task<> {
+        try {
+            for (;;) {
+                co_await corymb::at(to, [] {});
+            }
+        } catch (const corymb::Error& error) {
+            out = error.code();
+            ranks = error.ranks();
+        }
+    };
+    own.scheduler().run(ask(last, code, named));
+    EXPECT_EQ(code, corymb::Errc::team_broken);
+    EXPECT_EQ(named, std::vector<int>{last});
+}
+
 TEST_P(RemoteNodes, CallsOfARankThatHasLeftFail) {
-    if (GetParam().size() < 2) {
+    const auto& [nodes, is_tcp] = GetParam();
+    const auto last = static_cast<Rank>(nodes.size()) - 1;
+    const auto live = [last](corymb::RemoteRank& own) {
+        own.run([]() -> Task<> {
+            co_return;
+        }());
+        if (own.rank() != last) {
+            expect_departure(own, last);
+        }
+    };
+    if (is_tcp) {
+        corymb::over_tcp(nodes, live);
         return;
     }
     cluster_test::Switchboard board;
-    const Nodes& nodes = GetParam();
-    const auto last = static_cast<Rank>(nodes.size()) - 1;
     std::vector<std::jthread> threads;
     for (Rank rank = 0; rank <= last; ++rank) {
         threads.emplace_back([&, rank] {
             cluster_test::Line line(board, rank);
             corymb::RemoteRank own = corymb::join_over_nodes(line, nodes, rank);
-            own.run([](Rank) -> Task<> {
-                co_return;
-            }(rank));
-            if (rank == last) {
-                return;
-            }
-            corymb::Errc code{};
-            std::vector<int> named;
-            corymb::Scheduler& scheduler = own.scheduler();
-            const auto ask = [](Rank to, corymb::Errc& out, std::vector<int>& ranks) -> Task<> {
-                try {
-                    for (;;) {
-                        co_await corymb::at(to, [] {});
-                    }
-                } catch (const corymb::Error& error) {
-                    out = error.code();
-                    ranks = error.ranks();
-                }
-            };
-            scheduler.run(ask(last, code, named));
-            EXPECT_EQ(code, corymb::Errc::team_broken);
-            EXPECT_EQ(named, std::vector<int>{last});
+            live(own);
         });
     }
 }
