@@ -3,8 +3,8 @@
 // it changes. docs/reference/shared.md says what readers may see.
 #pragma once
 
-#include <corymb/detail/copies.hpp>
 #include <corymb/detail/now_or_later.hpp>
+#include <corymb/detail/recall.hpp>
 #include <corymb/detail/replica_operation.hpp>
 #include <corymb/distributed.hpp>
 #include <corymb/error.hpp>

@@ -7,6 +7,7 @@
 #include <corymb/detail/array_part.hpp>
 #include <corymb/detail/copies.hpp>
 #include <corymb/detail/now_or_later.hpp>
+#include <corymb/detail/recall.hpp>
 #include <corymb/distributed.hpp>
 #include <corymb/error.hpp>
 #include <corymb/finish.hpp>

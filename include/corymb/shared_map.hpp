@@ -4,6 +4,7 @@
 #pragma once
 
 #include <corymb/detail/map_shard.hpp>
+#include <corymb/detail/recall.hpp>
 #include <corymb/memory_use.hpp>
 #include <corymb/rank.hpp>
 #include <corymb/remote.hpp>

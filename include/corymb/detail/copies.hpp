@@ -116,16 +116,16 @@ private:
         Changing& operator=(const Changing&) = delete;
         ~Changing();
         /// All ranks forget the pieces.
-        [[nodiscard]] Task<> recall() const;
+        [[nodiscard]] inline Task<> recall() const;
 
     private:
         std::shared_ptr<Copies> copies_;
         std::vector<Piece> pieces_;
     };
     struct End;
-    static Task<> tell(Remote<End> own, std::vector<Rank> ranks, std::vector<Piece> pieces);
-    static Task<> tell_part(Remote<End> own, std::vector<Rank> ranks, std::vector<Piece> pieces,
-                            std::size_t& told);
+    static inline Task<> tell(Remote<End> own, std::vector<Rank> ranks, std::vector<Piece> pieces);
+    static inline Task<> tell_part(Remote<End> own, std::vector<Rank> ranks,
+                                   std::vector<Piece> pieces, std::size_t& told);
     using KeptPieces = std::unordered_map<Piece, Kept>;
     /// Gives the next one. `is_forgotten`: values that are on their way are not kept, either.
     KeptPieces::iterator drop(KeptPieces::iterator at, bool is_forgotten) noexcept;
@@ -143,7 +143,7 @@ struct Copies::End {
     std::shared_ptr<Copies> copies;
     void forget(const std::vector<Piece>& pieces) const noexcept { copies->forget(pieces); }
     /// These ranks, too.
-    Task<> forget_with(std::vector<Piece> pieces, std::vector<Rank> ranks);
+    inline Task<> forget_with(std::vector<Piece> pieces, std::vector<Rank> ranks);
 };
 
 /// Keeps the copies of one structure on this rank. Movable.
