@@ -25,7 +25,7 @@ OF_CODES = {
     "team_broken": "a-rank-has-ended",
     "mismatch": "calls-that-differ",
     "deadlock": "deadlock",
-    "io": "limits",
+    "io": "files",
     "unsupported": "refused-calls",
     "stale_model": "models",
     "invalid_model": "models",

@@ -97,11 +97,11 @@ main()
 @pytest.mark.parametrize(
     ("names", "words", "said"),
     [
-        (["typer"], ["map"], "this needs typer, which is not installed: "
-                             "pip install 'corymb[command]'"),
-        (["numpy"], ["map", "--machine", SMELT], "pip install 'corymb[command]'"),
+        (["typer"], ["map"], "this needs typer, which is not installed; "
+                             "in corymb's sources: pip install '.[command]'"),
+        (["numpy"], ["map", "--machine", SMELT], "pip install '.[command]'"),
         (["plotly"], ["map", "--machine", SMELT, "--html", "map.html"],
-         "pip install 'corymb[report]'"),
+         "pip install '.[report]'"),
     ],
 )  # fmt: skip
 def test_a_missing_extra_is_named(

@@ -13,4 +13,7 @@ def remedy(error: ImportError) -> str | None:
     extra = EXTRA_OF.get(library)
     if extra is None:
         return None
-    return f"this needs {library}, which is not installed: pip install 'corymb[{extra}]'"
+    return (
+        f"this needs {library}, which is not installed; "
+        f"in corymb's sources: pip install '.[{extra}]'"
+    )

@@ -63,7 +63,7 @@ def command(
     ] = "broadcast",
     bench: Annotated[
         str | None,
-        typer.Option("--bench", metavar="FILE", help="Curves of corymb bench --json FILE."),
+        typer.Option("--bench", metavar="FILE", help="Of corymb bench collectives --json FILE."),
     ] = None,
     multicast: Annotated[
         str | None,
