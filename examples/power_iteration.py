@@ -14,7 +14,7 @@ SIZE = 1200
 
 
 def largest_eigenvalue(team, size):
-    rows = np.arange(size).reshape(team.size, -1)[team.rank]  # Those of this process.
+    rows = np.arange(size).reshape(team.size, -1)[team.rank]  # This process has these rows.
     own = 1.0 / (1 + abs(rows[:, None] - np.arange(size)))
     vector, value, before = np.ones(size), 1.0, 0.0
     steps = 0

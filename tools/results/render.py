@@ -172,7 +172,7 @@ This folder has every measured figure of the project.
 {markdown(["page", "what it says", "last figure"], lines)}
 
 - Figures are data: [data](data) has a record for each page. `make results` renders all.
-- Each page ends with the command that measures its figures, the machine, the date and the commit.
+- Each part names its command, machine, date and commit. Parts marked *not recorded* are older.
 - Most figures are of a virtual machine with two CPUs. They show directions, not how large machines
   behave.
 - Figures from models say *simulated*. A gain in a model is no proof of a gain on the machine.
