@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from corymb import Machine
 
+REST = -1  # the label of what is in no group: with_rest
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -40,6 +42,29 @@ def layout_of(machine: Machine, pus: Sequence[int] | None = None) -> Layout:
     levels = _without_trivial(levels, len(chosen))
     keys = [np.arange(len(chosen)), of_pu, *reversed([_by_first_member(k) for k in levels])]
     return Layout(np.lexsort(keys), levels)
+
+
+def rooted(layout: Layout, root: int) -> Layout:
+    """The same groups in an order that begins with the root and the groups that have it."""
+
+    def place(rank: int) -> tuple[bool, ...]:
+        return (*(bool(level[rank] != level[root]) for level in layout.levels), rank != root)
+
+    order = sorted((int(rank) for rank in layout.order), key=place)
+    return Layout(np.asarray(order, dtype=np.int64), layout.levels)
+
+
+def with_rest(levels: list[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+    """The same levels for a picture, in which the outermost has the groups that nothing joined
+    under one label, REST. Where one package's caches have been measured nearer to each other than
+    those of another package, the picture would else be one large box and many small ones."""
+    if len(levels) < 2:
+        return levels
+    outer = levels[0]
+    single = [label for label in np.unique(outer) if len(np.unique(levels[1][outer == label])) == 1]
+    if len(single) < 2 or len(single) == len(np.unique(outer)):
+        return levels
+    return [np.where(np.isin(outer, single), REST, outer), *levels[1:]]
 
 
 def _class_costs(machine: Machine) -> NDArray[np.float64]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 from conftest import SMELT, Command, stdout_json
 
@@ -91,12 +91,24 @@ def test_a_picture_has_each_cell_once() -> None:
         row_of([run_of(1.0)] * 3, bytes=1024, neighbours="all"),
         row_of([], skipped="it broke", kind="processes"),
     ]
-    heat, crosses = waiting_map(rows).data
-    assert [[None if np.isnan(z) else float(z) for z in line] for line in heat.z] == [
-        [1.0, -2.0, None],
-        [None, None, 0.0],
-    ]
-    assert (list(crosses.x), list(crosses.y)) == ([0], [0])
+    (picture,) = waiting_map(rows).pictures
+    marks = list(ElementTree.fromstring(picture.draw(960).svg("map", "wide")))
+    found = [mark for mark in marks if mark.tag == "rect"]
+    lefts = sorted({float(mark.attrib["x"]) for mark in found})
+    tops = sorted({float(mark.attrib["y"]) for mark in found})
+    shades = {
+        (tops.index(float(mark.attrib["y"])), lefts.index(float(mark.attrib["x"]))): mark.attrib[
+            "style"
+        ]
+        for mark in found
+    }
+    assert len(found) == 3
+    assert shades == {(0, 0): "fill:#e6aa7c", (0, 1): "fill:#0072b2", (1, 2): "fill:#f7f7f7"}
+    crosses = [mark for mark in marks if mark.tag == "path" and mark.attrib["d"].count("M") == 3]
+    (cross,) = crosses
+    x, y = (float(text) for text in cross.attrib["d"].split("M")[1].split())
+    assert lefts[0] < x < lefts[1]
+    assert tops[0] < y < tops[1]
 
 
 def test_the_whole_map() -> None:

@@ -75,7 +75,7 @@ import sys
 from corymb.command.app import run
 for words in ([], ["bench"], ["sim"]):
     assert run([*words, "--help"]) == 0
-print([name for name in ("numpy", "plotly", "corymb.command.map", "corymb.peers")
+print([name for name in ("numpy", "corymb.picture", "corymb.command.map", "corymb.peers")
        if name in sys.modules])
 """
     done = subprocess.run(
@@ -100,8 +100,6 @@ main()
         (["typer"], ["map"], "this needs typer, which is not installed; "
                              "in corymb's sources: pip install '.[command]'"),
         (["numpy"], ["map", "--machine", SMELT], "pip install '.[command]'"),
-        (["plotly"], ["map", "--machine", SMELT, "--html", "map.html"],
-         "pip install '.[report]'"),
     ],
 )  # fmt: skip
 def test_a_missing_extra_is_named(
@@ -118,7 +116,7 @@ def test_a_missing_extra_is_named(
 
 
 def test_programs_start_without_extras(environment: dict[str, str]) -> None:
-    script = MISSING.format(names=["typer", "rich", "numpy", "plotly"], words=["run", "--help"])
+    script = MISSING.format(names=["typer", "rich", "numpy"], words=["run", "--help"])
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=False
     )
@@ -130,7 +128,7 @@ def test_teams_need_no_library() -> None:
     """A program that uses teams installs nothing besides the package."""
     script = """
 import sys
-for name in ("numpy", "rich", "typer", "plotly", "cloudpickle"):
+for name in ("numpy", "rich", "typer", "cloudpickle"):
     sys.modules[name] = None
 import array
 import corymb

@@ -7,9 +7,11 @@ import json
 import re
 import shutil
 import subprocess
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
 
+import numpy as np
 import pytest
 from conftest import SMELT, Command
 from limits import LIMIT_S
@@ -17,8 +19,12 @@ from limits import LIMIT_S
 import corymb
 from corymb import study
 from corymb.command import report
+from corymb.layout import layout_of, rooted
+from corymb.picture.axes import bulk_limits, counted, positions
 from corymb.picture.report import report_page
+from corymb.picture.svg import png
 
+LARGEST_BYTES = 1_500_000
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 BENCH_ROWS = [
     {
@@ -90,8 +96,9 @@ def test_page_is_self_contained(corymb_command: Command, tmp_path: Path) -> None
     page = file.read_text(encoding="utf-8")
     seen = Text()
     seen.feed(page)
-    assert seen.addresses == ["data:,"]
-    assert page.count("plotly.js v") == 1
+    # Links of the contents bar and rasters of the heat maps stay within the page.
+    assert all(address.startswith(("#part-", "data:")) for address in seen.addresses)
+    assert "script" not in seen.tags
     text = " ".join(seen.text)
     assert f"corymb on {SMELT}" in text
     assert f"Simulated on {SMELT}" in text
@@ -105,6 +112,53 @@ def test_page_is_self_contained(corymb_command: Command, tmp_path: Path) -> None
     }
     assert "Acknowledged multicast over the size of the group" in text
     assert "Acknowledged multicast, measured" not in text
+
+
+def test_contents_lead_to_every_section() -> None:
+    page = page_of(corymb.Machine.gallery(SMELT), 3, "here")
+    assert re.findall(r'href="#(part-\d+)"', page) == re.findall(r'<section id="(.*?)"', page)
+
+
+def test_outliers_do_not_flatten_the_others() -> None:
+    values = [90.0, 100.0, 110.0, 120.0, 12_000.0, -14_000.0]
+    low, high = bulk_limits(values, values)
+    assert high == pytest.approx(1.04 * 120)
+    assert low == -0.25 * high
+    assert bulk_limits([-5.0], [-5.0, 2.0]) == (-5.0, 2.0)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 64, 100, 128, 192, 512])
+def test_axes_end_at_the_first_and_the_last_rank(count: int) -> None:
+    ticks = positions(range(count), 8)
+    assert ticks[0] == (0, "0")
+    assert ticks[-1] == (count - 1, str(count - 1))
+
+
+def test_axes_of_counts_have_both_ends() -> None:
+    """However little room there is."""
+    counts = [8, 1024, 65536]
+    texts = ["8 B", "1 KiB", "64 KiB"]
+    assert counted(counts, texts, "size", 300).ticks == list(zip(counts, texts, strict=True))
+    assert [text for _, text in counted(counts, texts, "size", 80).ticks] == ["8 B", "64 KiB"]
+
+
+def test_a_raster_keeps_its_values() -> None:
+    """Indexes of colours come out of the file as they went in."""
+    pixels = np.arange(12, dtype=np.uint8).reshape(3, 4)
+    file = png(pixels, [(0, 0, 0)] * 255)
+    begin = file.index(b"IDAT")
+    length = int.from_bytes(file[begin - 4 : begin], "big")
+    rows = zlib.decompress(file[begin + 4 : begin + 4 + length])
+    assert [rows[at : at + 5] for at in (0, 5, 10)] == [b"\0" + row.tobytes() for row in pixels]
+
+
+def test_the_root_is_first() -> None:
+    layout = layout_of(corymb.Machine.gallery("epyc-9654-2s-192c"))
+    moved = rooted(layout, 150)
+    assert moved.order[0] == 150
+    assert sorted(moved.order) == list(range(192))
+    for level in moved.levels:  # Every group still stands together.
+        assert np.count_nonzero(np.diff(level[moved.order])) == len(np.unique(level)) - 1
 
 
 def test_names_are_escaped() -> None:
@@ -164,7 +218,8 @@ def test_browser_shows_every_figure(machine: str, ranks: int, tmp_path: Path) ->
     assert console == []
     figures = re.findall(r'id="figure-\d+"', page)
     assert len(figures) >= 5
-    assert document.count("main-svg") >= len(figures)
+    assert document.count("<svg") >= len(figures)
+    assert len(page.encode()) < LARGEST_BYTES
 
 
 @pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine")

@@ -11,14 +11,13 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
-import plotly.graph_objects as go
-from plotly.offline import get_plotlyjs
 
 import corymb
 from corymb import messages, study
+from corymb.layout import layout_of
 from corymb.picture.heat import heat_map_alone
-from corymb.picture.page import CONFIG
-from corymb.picture.style import FONT
+from corymb.picture.page import CSS
+from corymb.picture.svg import Figure
 from corymb.picture.tree import TreeData, machine_tree
 
 MACHINE = "opteron-8die-48c-mctop-cycles"
@@ -26,15 +25,15 @@ TARGET = Path(__file__).resolve().parent.parent.parent / "docs" / "images" / "re
 WIDTH, HEIGHT = 1240, 470
 LARGEST_BYTES = 200_000
 
-PAGE = """<!doctype html><html><head><meta charset="utf-8"><style>
-body {{ margin: 0; background: white; font: 15px {font}; color: #1f2933; }}
-.row {{ display: flex; }} h1 {{ font-size: 17px; font-weight: 600; margin: 12px 16px 0; }}
-</style><script>{script}</script></head><body><h1>{title}</h1><div class="row">
+PAGE = """<!doctype html><html><head><meta charset="utf-8"><style>{css}
+body {{ background: white; }} .row {{ display: flex; align-items: center; }}
+h1 {{ font-size: 17px; font-weight: 600; margin: 12px 16px 0; }}
+</style></head><body><h1>{title}</h1><div class="row">
 <div style="width: 430px">{left}</div><div style="width: 800px">{right}</div></div></body></html>
 """
 
 
-def tree_of(machine: corymb.Machine) -> tuple[go.Figure, study.Planned]:
+def tree_of(machine: corymb.Machine) -> tuple[Figure, study.Planned]:
     facts = study.study_of(machine, list(range(len(machine))), 8)
     planned = study.plan_one(facts, "broadcast", root=0, algorithm="annealed")
     data = TreeData(
@@ -51,20 +50,14 @@ def tree_of(machine: corymb.Machine) -> tuple[go.Figure, study.Planned]:
 def page_of(name: str) -> str:
     machine = corymb.Machine.gallery(name)
     tree, planned = tree_of(machine)
-    order = study.layout_of(machine).order
+    order = layout_of(machine).order
     costs = (machine.send_costs() + machine.receive_costs())[np.ix_(order, order)]
     heat = heat_map_alone(costs, [machine.cpus[pu] for pu in order], machine.unit)
-    heat.update_layout(height=410)
-    tree.update_layout(height=410, width=800)
     title = (
         f"{name}: what a message costs, and the broadcast planned from it "
         f"({planned.choice.predicted:.0f} {machine.unit}, simulated)"
     )
-    left, right = (
-        figure.to_html(full_html=False, include_plotlyjs=False, config=CONFIG)
-        for figure in (heat, tree)
-    )
-    return PAGE.format(font=FONT, script=get_plotlyjs(), title=title, left=left, right=right)
+    return PAGE.format(css=CSS, title=title, left=heat.html(), right=tree.html())
 
 
 def make() -> None:

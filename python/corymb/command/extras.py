@@ -4,7 +4,7 @@ dependency: a program that only uses teams needs no libraries for tables and pic
 
 from __future__ import annotations
 
-EXTRA_OF = {"numpy": "command", "rich": "command", "typer": "command", "plotly": "report"}
+EXTRA_OF = {"numpy": "command", "rich": "command", "typer": "command"}
 
 
 def remedy(error: ImportError) -> str | None:

@@ -140,7 +140,7 @@ def _ranks(merged: Merged) -> Table:
 
 def page_of(merged: Merged) -> str:
     """The HTML page."""
-    from corymb.picture import waits  # plotly takes a while
+    from corymb.picture import waits
     from corymb.picture.page import Cell, Section, build
 
     sections = []
@@ -175,7 +175,8 @@ def page_of(merged: Merged) -> str:
     if calls:
         ranks = sorted({one["rank"] for one in merged.documents})
         caption = (
-            "From the request to the answer; the colour is the called rank. Hatched: no answer."
+            "From the request to the answer; the colour is the called rank. A red border says that "
+            "no answer came."
         )
         sections.append(Section("Calls", caption, "measured", [waits.calls_chart(calls, ranks)]))
     lead = f"{merged.size} ranks that call each other, from {len(merged.documents)} files."

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from corymb.layout import REST, with_rest
+
 GAP = 0.55
 LEVELS_SHOWN = 3
 
@@ -30,7 +32,7 @@ def place(
     """Places the items of `order` in boxes after `levels` (coarsest first). `aspect` is the wanted
     width over height of the whole drawing."""
     drawing = Drawing(np.zeros((len(order), 2)))
-    shown = _shown(list(levels))
+    shown = with_rest(_shown(list(levels)))
     size = _place(list(order), shown, 0, drawing, (0.0, 0.0), aspect)
     drawing.width, drawing.height = size
     return drawing
@@ -76,7 +78,8 @@ def _place(
         _place(part, levels, depth + 1, drawing, (left, top), inner_aspect)
         edge = GAP * 0.6
         box = (left - edge, top - edge, left + size[0] + edge, top + size[1] + edge, depth)
-        drawing.boxes.append(box)
+        if levels[depth][part[0]] != REST:
+            drawing.boxes.append(box)
     return shelves.width, shelves.height
 
 
@@ -98,7 +101,7 @@ def _shelves(sizes: list[tuple[float, float]], aspect: float) -> Shelves:
 
     def badness(shelves: Shelves) -> float:
         filled = sum(w * h for w, h in sizes) / (shelves.width * shelves.height)
-        return abs(math.log(shelves.width / shelves.height / aspect)) + 0.5 * (1 - filled)
+        return abs(math.log(shelves.width / shelves.height / aspect)) + 2 * (1 - filled)
 
     return min((_rows(sizes, limit) for limit in limits), key=badness)
 
@@ -122,6 +125,6 @@ def _columns(count: int, aspect: float) -> int:
     def badness(columns: int) -> tuple[float, int]:
         rows = math.ceil(count / columns)
         empty = columns * rows - count
-        return abs(math.log(columns / rows / aspect)) + 0.3 * empty / count, columns
+        return abs(math.log(columns / rows / aspect)) + 3 * empty / count, columns
 
     return min(range(1, count + 1), key=badness)

@@ -5,12 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from corymb.picture.page import Section, build
 from corymb.picture.palette import BLUE, GREEN, ORANGE, VERMILION
-from corymb.picture.panels import SYMBOLS, Row
-from corymb.picture.style import plain, styled
+from corymb.picture.panels import Curve, Panel, Point, Row, panels
+from corymb.picture.svg import Figure
 
 COLOURS = {
     "blocking": VERMILION,
@@ -20,51 +18,29 @@ COLOURS = {
 }
 
 
-def _curve(points: Sequence[Row], field: str, form: str, name: str, dash: str) -> go.Scatter:
-    number = list(COLOURS).index(form)
-    return go.Scatter(
-        x=[point["ranks"] for point in points],
-        y=[point[field] for point in points],
-        name=plain(name),
-        mode="lines+markers",
-        line={"color": COLOURS[form], "width": 2, "dash": dash},
-        marker={"size": 7, "symbol": SYMBOLS[number]},
-        hovertemplate=plain(name) + ", %{x} ranks: %{y:.4~g}<extra></extra>",
-    )
-
-
-def _rank_axis(figure: go.Figure, rows: Sequence[Row]) -> None:
-    ranks = sorted({row["ranks"] for row in rows})
-    figure.update_xaxes(
-        title="ranks", type="log", tickangle=0, tickvals=ranks,
-        ticktext=[f"{count:,}" for count in ranks],
-    )  # fmt: skip
+def _curve(rows: Sequence[Row], field: str, form: str, name: str, dash: str = "") -> Curve:
+    points = [Point(row["ranks"], row[field]) for row in rows if row["form"] == form]
+    return Curve(name, points, COLOURS[form], list(COLOURS).index(form), dash=dash)
 
 
 def _forms(rows: Sequence[Row]) -> list[str]:
     return [form for form in COLOURS if any(row["form"] == form for row in rows)]
 
 
-def phase_curves(rows: Sequence[Row]) -> go.Figure:
+def phase_curves(rows: Sequence[Row]) -> Figure:
     """`rows` as in the JSON of `corymb sim noise`; the 99th percentiles are dotted."""
-    figure = go.Figure()
+    curves = []
     for form in _forms(rows):
-        points = [row for row in rows if row["form"] == form]
-        figure.add_trace(_curve(points, "median_ns", form, f"{form}, median", "solid"))
-        figure.add_trace(_curve(points, "p99_ns", form, f"{form}, 99th percentile", "dot"))
-    _rank_axis(figure, rows)
-    figure.update_yaxes(title="time of a phase, ns, simulated", separatethousands=True)
-    return styled(figure, 520)
+        curves.append(_curve(rows, "median_ns", form, f"{form}, median"))
+        curves.append(_curve(rows, "p99_ns", form, f"{form}, 99th percentile", "2 3"))
+    shown = Panel("", "ranks", "time of a phase, ns, simulated", curves, is_log=False)
+    return panels([shown], wide=True)
 
 
-def seen_curves(rows: Sequence[Row]) -> go.Figure:
-    figure = go.Figure()
-    for form in _forms(rows):
-        points = [row for row in rows if row["form"] == form]
-        figure.add_trace(_curve(points, "seen_by_others", form, form, "solid"))
-    _rank_axis(figure, rows)
-    figure.update_yaxes(title="delay of the others / stop of one rank", rangemode="tozero")
-    return styled(figure, 420)
+def seen_curves(rows: Sequence[Row]) -> Figure:
+    curves = [_curve(rows, "seen_by_others", form, form) for form in _forms(rows)]
+    shown = Panel("", "ranks", "delay of the others / stop of one rank", curves, is_log=False)
+    return panels([shown], wide=True)
 
 
 def noise_section(rows: Sequence[Row], noise: str) -> Section:

@@ -1,96 +1,113 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A grid of panels that show times of the same contestants over their ranks or bytes."""
+"""Curves over ranks, bytes or members, one panel or several beside each other."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
-import plotly.graph_objects as go
-from plotly.subplots import make_subplots
+from corymb.picture.axes import Axis, counted, frame, linear, logarithmic
+from corymb.picture.svg import SYMBOLS, WIDE, Canvas, Figure, Key, Picture, number, symbol
 
-from corymb.picture.style import plain, styled
-
-COLUMNS = 3
-SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", "pentagon")
+PANEL_WIDTH = 330
+PANEL_HEIGHT = 260
 Row = Mapping[str, Any]
 
 
-class Panels:
-    """Panels in lines of three, times on a logarithmic axis, one legend below them all."""
+@dataclass(frozen=True)
+class Point:
+    """A value, and the range of its quartiles if there is one."""
 
-    def __init__(
-        self, titles: Sequence[str], *, line_height: int, title_room: float, axis_room: int
-    ) -> None:
-        """`title_room` is the part of a line's height between two lines, `axis_room` the pixels
-        between the last line and the legend."""
-        columns = max(1, min(COLUMNS, len(titles)))
-        lines = max(1, -(-len(titles) // columns))
-        self.figure = make_subplots(
-            rows=lines, cols=columns, subplot_titles=titles, horizontal_spacing=0.08,
-            vertical_spacing=title_room / lines,
-        )  # fmt: skip
-        self._columns = columns
-        self._height = line_height * lines + 60
-        self._axis_room = axis_room
-        self._shown: list[str] = []
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
 
-    def place(self, index: int) -> dict[str, int]:
-        return {"row": index // self._columns + 1, "col": index % self._columns + 1}
 
-    def add(self, index: int, curve: go.Scatter) -> None:
-        """The first curve of a name is the one in the legend."""
-        is_new = curve.name not in self._shown
-        curve.update(legendgroup=curve.name, showlegend=is_new)
-        self.figure.add_trace(curve, **self.place(index))
-        if is_new:
-            self._shown.append(curve.name)
+@dataclass(frozen=True)
+class Curve:
+    """The points of one name, from left to right."""
 
-    def count_axis(self, index: int, title: str, counts: Sequence[int]) -> None:
-        """To the right: a tick for each of the counts, which increase."""
-        ends = [math.log10(counts[0]) - 0.1, math.log10(counts[-1]) + 0.1]
-        self.figure.update_xaxes(
-            title=title, type="log", tickvals=counts, ticktext=[str(t) for t in counts],
-            range=ends, **self.place(index),
-        )  # fmt: skip
+    name: str
+    points: Sequence[Point]
+    fill: str
+    number: int
+    is_ours: bool = False
+    dash: str = ""
+    unit: str = ""
 
-    def finished(self, names_per_line: int) -> go.Figure:
-        figure: Any = self.figure
-        figure.update_yaxes(type="log", dtick=1, exponentformat="none", separatethousands=True)
-        figure.update_yaxes(title="median, ns", col=1)
-        legend_height = 22 * -(-len(self._shown) // names_per_line)
-        height = self._height + legend_height
-        legend = {
-            "orientation": "h", "yanchor": "top", "y": -self._axis_room / (height - 100),
-            "x": 0, "xanchor": "left",
-        }  # fmt: skip
-        margin = {"l": 70, "r": 20, "t": 36, "b": 70 + legend_height}
-        return styled(figure, height, legend=legend, margin=margin)
+    def key(self) -> Key:
+        return Key(self.name, self.fill, SYMBOLS[self.number % len(SYMBOLS)], self.dash)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves over the same counts. `names` are the texts of the counts if they are not numbers."""
+
+    title: str
+    across: str
+    up: str
+    curves: Sequence[Curve]
+    names: Mapping[int, str] = field(default_factory=dict)
+    is_log: bool = True
 
 
 def curve(
-    points: Sequence[Row],
-    over: str,
-    unit: str,
-    name: str,
-    number: int,
-    own_colour: str | None,
-    peer_colour: str,
-) -> go.Scatter:
+    points: Sequence[Row], over: str, name: str, place: int, own_colour: str | None, peer: str
+) -> Curve:
     """Medians and quartiles of one contestant over the field `over`; corymb's are the bold ones."""
     ours = own_colour is not None
-    return go.Scatter(
-        x=[p[over] for p in points],
-        y=[p["median_ns"] for p in points],
-        error_y={
-            "type": "data", "symmetric": False, "thickness": 1, "width": 3,
-            "array": [max(0.0, p["q75"] - p["median_ns"]) for p in points],
-            "arrayminus": [max(0.0, p["median_ns"] - p["q25"]) for p in points],
-        },
-        name=plain(name), mode="lines+markers",
-        line={"color": own_colour or peer_colour, "width": 3.5 if ours else 1.5,
-              "dash": "solid" if ours else ("dot", "dash", "solid")[number % 3]},
-        marker={"size": 9 if ours else 7, "symbol": SYMBOLS[number % len(SYMBOLS)]},
-        hovertemplate=plain(name) + ", %{x} " + unit + ": %{y:.4~g} ns<extra></extra>",
-    )  # fmt: skip
+    dash = "" if ours else ("2 3", "6 3", "")[place % 3]
+    found = [Point(p[over], p["median_ns"], p["q25"], p["q75"]) for p in points]
+    return Curve(name, found, own_colour or peer, place, ours, dash, "ns")
+
+
+def panels(shown: Sequence[Panel], wide: bool = False) -> Figure:
+    """One picture a panel under one legend."""
+    keys: dict[str, Key] = {}
+    for panel in shown:
+        for one in panel.curves:
+            keys.setdefault(one.name, one.key())
+    width = WIDE if wide else PANEL_WIDTH
+    return Figure([_picture(panel, width) for panel in shown], list(keys.values()))
+
+
+def _picture(panel: Panel, width: float) -> Picture:
+    def draw(width: float) -> Canvas:
+        canvas = Canvas(width, 420 if width > WIDE / 2 else PANEL_HEIGHT)
+        counts = sorted({int(point.x) for one in panel.curves for point in one.points})
+        texts = [panel.names.get(count, f"{count:,}") for count in counts]
+        across = counted(counts or [1], texts or ["1"], panel.across, width - 90)
+        field = frame(canvas, across, _up(panel), title=panel.title)
+        for one in sorted(panel.curves, key=lambda one: one.is_ours):
+            _draw(canvas, field, one, panel, across)
+        return canvas
+
+    return Picture(panel.title or panel.up, draw, width)
+
+
+def _up(panel: Panel) -> Axis:
+    values = [
+        value
+        for one in panel.curves
+        for point in one.points
+        for value in (point.y, point.low, point.high)
+        if value is not None
+    ]
+    if panel.is_log:
+        return logarithmic(values, panel.up)
+    return linear(min([0.0, *values]), max(values, default=1.0) * 1.04, panel.up)
+
+
+def _draw(canvas: Canvas, field: Any, one: Curve, panel: Panel, across: Axis) -> None:
+    places = [(field.x(max(p.x, across.ticks[0][0])), field.y(p.y)) for p in one.points]
+    steps = "M" + "L".join(f"{number(x)} {number(y)}" for x, y in places)
+    canvas.path(steps, line=one.fill, line_width=3 if one.is_ours else 1.5, dash=one.dash)
+    for point, (x, y) in zip(one.points, places, strict=True):
+        if point.low is not None and point.high is not None:
+            canvas.line(x, field.y(point.low), x, field.y(point.high), one.fill)
+        name = panel.names.get(int(point.x), f"{point.x:,}")
+        title = f"{one.name}, {panel.across} {name}: {point.y:.4g} {one.unit}"
+        radius = 4.5 if one.is_ours else 3.2
+        symbol(canvas, SYMBOLS[one.number % len(SYMBOLS)], x, y, radius, one.fill, title)

@@ -5,12 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import plotly.graph_objects as go
-
 from corymb.peers import verdict
 from corymb.picture.page import Cell, Section
 from corymb.picture.palette import BLUE, PEERS, SKY
-from corymb.picture.panels import Panels, Row, curve
+from corymb.picture.panels import Panel, Row, curve, panels
+from corymb.picture.svg import Figure
 
 LARGEST_LIST = 5
 OWN = {"corymb-threads": BLUE, "corymb-processes": SKY, "corymb-python": BLUE}
@@ -80,28 +79,21 @@ def _order(mean: Row) -> tuple[str, int, str, str, int]:
     return mean["own"], mean["ranks"], mean["mode"], mean["kind"], names.index(mean["band"])
 
 
-def size_curves(rows: Sequence[Row]) -> go.Figure:
+def size_curves(rows: Sequence[Row]) -> Figure:
     """One panel an operation."""
     rows = [row for row in rows if row["median_ns"] is not None]
-    panels = list(dict.fromkeys(row["op"] for row in rows))
     own = [name for name in OWN if any(row["contestant"] == name for row in rows)]
     names = own + sorted({row["contestant"] for row in rows} - set(own))
-    grid = Panels(panels, line_height=260, title_room=0.32, axis_room=60)
-    for index, op in enumerate(panels):
+    shown = []
+    for op in dict.fromkeys(row["op"] for row in rows):
+        drawn = []
         for number, name in enumerate(names):
             points = [r for r in rows if (r["op"], r["contestant"]) == (op, name)]
             points.sort(key=lambda row: int(row["bytes"]))
             if points:
-                peer_colour = PEERS[number % len(PEERS)]
-                drawn = curve(points, "bytes", "B", name, number, OWN.get(name), peer_colour)
-                grid.add(index, drawn)
-        sizes = sorted({row["bytes"] for row in rows if row["op"] == op})
-        ticks = sizes[:: max(1, len(sizes) // 4)]
-        texts = [verdict.size_text(size) for size in ticks]
-        if ticks == [0]:
-            grid.figure.update_xaxes(tickvals=[0], ticktext=["no payload"], **grid.place(index))
-        else:
-            grid.figure.update_xaxes(
-                type="log", tickvals=ticks, ticktext=texts, **grid.place(index)
-            )
-    return grid.finished(names_per_line=4)
+                peer = PEERS[number % len(PEERS)]
+                drawn.append(curve(points, "bytes", name, number, OWN.get(name), peer))
+        sizes = {row["bytes"] for row in rows if row["op"] == op}
+        texts = {size: verdict.size_text(size) if size else "no payload" for size in sizes}
+        shown.append(Panel(op, "size", "median, ns", drawn, texts))
+    return panels(shown)

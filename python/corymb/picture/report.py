@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import corymb
 from corymb import messages
-from corymb.layout import Layout, downsample, layout_of
+from corymb.layout import Layout, downsample, layout_of, rooted, with_rest
 from corymb.picture.curves import bench_curves
 from corymb.picture.heat import heat_maps
 from corymb.picture.multicast import measured_section, simulated_section
@@ -33,12 +33,15 @@ LARGEST_LIST = 12
 def report_page(study: Study, name: str, remarks: list[str], drawn: str) -> str:
     """The whole report; `drawn` is the operation whose plan is drawn."""
     machine = study.machine
-    sections = [_plans(study, name)]
+    sections = []
+    layout = rooted(study.layout, study.planned[drawn].choice.plan.root)
+    if len(study.placement) > 1:
+        sections.append(_tree(study, name, drawn, layout))
+    sections.append(_plans(study, name))
     if len(machine) > 1:
         sections.append(_heat(machine, name))
     if len(study.placement) > 1:
-        sections += [_tree(study, name, drawn), _timeline(study, name, drawn)]
-        sections.append(_stragglers(study, name))
+        sections += [_timeline(study, name, drawn, layout), _stragglers(study, name, layout)]
     beside = [row for row in study.bench if is_beside_peers(row)]
     others = [row for row in study.bench if not is_beside_peers(row)]
     if others or not beside:
@@ -152,14 +155,14 @@ def _heat(machine: corymb.Machine, name: str) -> Section:
 def _boundaries(layout: Layout) -> list[int]:
     if not layout.levels:
         return []
-    outer = layout.levels[0][layout.order]
+    outer = with_rest(layout.levels)[0][layout.order]
     return [int(place) for place in np.flatnonzero(np.diff(outer)) + 1]
 
 
-def _tree(study: Study, name: str, drawn: str) -> Section:
+def _tree(study: Study, name: str, drawn: str, layout: Layout) -> Section:
     planned = study.planned[drawn]
     data = TreeData(
-        layout=study.layout,
+        layout=layout,
         cpus=study.cpus,
         messages=messages.drawn_messages(planned.choice.plan, planned.timeline),
         finish=planned.timeline.finish,
@@ -168,7 +171,8 @@ def _tree(study: Study, name: str, drawn: str) -> Section:
     )
     caption = (
         f"{planned.choice.plan.algorithm}: each line is a message, each box a measured group. "
-        "Colours tell the time: dark is early, bright is late; the root has a red ring. "
+        "Colours tell the time: dark is early, bright is late, in even steps through all times. "
+        "Strong lines go between groups. The root has a red ring and stands first. "
         f"Below: when each rank is done. Simulated on {name}."
     )
     figures = [machine_tree(data), finish_bars(data)]
@@ -189,23 +193,24 @@ def stretches_of(study: Study, op: str) -> list[Stretch]:
     return found
 
 
-def _timeline(study: Study, name: str, drawn: str) -> Section:
-    order = [int(rank) for rank in study.layout.order]
+def _timeline(study: Study, name: str, drawn: str, layout: Layout) -> Section:
+    order = [int(rank) for rank in layout.order]
     figure = timeline_chart(stretches_of(study, drawn), order, study.machine.unit)
     caption = f"The same {drawn} rank by rank: work and waiting. Simulated on {name}."
     return Section("The timeline", caption, "simulated", figures=[figure])
 
 
-def _stragglers(study: Study, name: str) -> Section:
+def _stragglers(study: Study, name: str, layout: Layout) -> Section:
     runs = {op: planned.run for op, planned in study.planned.items() if planned.run}
     if runs:
         late = {op: run.late for op, run in runs.items() if run}
         caption = (
             "How long after the last rank's arrival each rank is done, measured on this machine. "
             "Boxes are quartiles, red lines medians, whiskers reach the 95th percentile. A rank "
-            "that stands out is the straggler."
+            "that stands out is the straggler. The scale shows the bulk; triangles mark what is "
+            "outside."
         )
-        figure = measured_strip(late, study.cpus)
+        figure = measured_strip(late, study.cpus, layout.order.tolist())
         return Section("Who is late", caption, "measured", figures=[figure])
     finish = {op: planned.timeline.finish for op, planned in study.planned.items()}
     waiting = {op: planned.waiting for op, planned in study.planned.items()}

@@ -3,15 +3,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import plotly.graph_objects as go
-
+from corymb.picture.axes import Axis, Frame, frame, linear, positions
 from corymb.picture.palette import BLUE, GREEN, ORANGE, PALE
-from corymb.picture.style import styled
+from corymb.picture.svg import WIDE, Canvas, Figure, Key, Picture, number
 
+LARGEST_WITH_TITLES = 64
 WAITING = "waiting"
 COLORS = {WAITING: PALE, "sending": BLUE, "receiving": ORANGE, "combining": GREEN}
 WORK = {
@@ -40,36 +39,42 @@ class Stretch:
     end: float
 
 
-def timeline_chart(stretches: Sequence[Stretch], order: Sequence[int], unit: str) -> go.Figure:
-    """Bars over time, ranks from top to bottom in `order`."""
+def timeline_chart(stretches: Sequence[Stretch], order: Sequence[int], unit: str) -> Figure:
+    """Bars over time, ranks from top to bottom in `order`. Few ranks say on hover what they do."""
     row = {rank: place for place, rank in enumerate(order)}
-    figure = go.Figure()
-    for doing, color in COLORS.items():
-        mine = [s for s in stretches if s.doing == doing and s.end > s.begin]
-        if not mine:
-            continue
-        figure.add_bar(
-            name=doing,
-            orientation="h",
-            y=[row[s.rank] for s in mine],
-            base=np.asarray([s.begin for s in mine]),
-            x=np.asarray([s.end - s.begin for s in mine]),
-            marker={"color": color, "line": {"width": 0}},
-            customdata=[[s.rank, s.begin, s.end] for s in mine] if len(order) <= 128 else None,
-            hovertemplate=(
-                "rank %{customdata[0]} " + doing + " from %{customdata[1]:.4~g} to "
-                "%{customdata[2]:.4~g} " + unit + "<extra></extra>"
-            )
-            if len(order) <= 128
-            else None,
-            hoverinfo=None if len(order) <= 128 else "skip",
-        )
-    step = max(1, -(-len(order) // 32))
-    ticks = list(range(0, len(order), step))
-    figure.update_yaxes(
-        title="rank", autorange="reversed", tickvals=ticks, ticktext=[str(order[i]) for i in ticks],
-        showgrid=False,
-    )  # fmt: skip
-    figure.update_xaxes(title=f"time, {unit}", rangemode="tozero")
-    height = int(np.clip(150 + 20 * len(order), 240, 760))
-    return styled(figure, height, barmode="overlay", bargap=0.2 if len(order) <= 64 else 0)
+    latest = max((s.end for s in stretches), default=0.0)
+    shown = [s for s in stretches if s.end > s.begin]
+
+    def draw(width: float) -> Canvas:
+        canvas = Canvas(width, min(max(90 + 20 * len(order), 160), 700))
+        ticks = [(place + 0.5, text) for place, text in positions(order, 24)]
+        ranks = Axis(0, len(order), [(len(order) - place, text) for place, text in ticks], "rank")
+        across = linear(0, latest, f"time, {unit}", 8 if width > WIDE / 2 else 4)
+        field = frame(canvas, across, ranks, grid=(True, False))
+        for doing in COLORS:
+            _draw(canvas, field, [s for s in shown if s.doing == doing], row)
+        return canvas
+
+    used = {s.doing for s in shown}
+    keys = [Key(doing, color) for doing, color in COLORS.items() if doing in used]
+    return Figure([Picture("what each rank does over time", draw)], keys)
+
+
+def _draw(
+    canvas: Canvas, field: Frame, stretches: Sequence[Stretch], row: Mapping[int, int]
+) -> None:
+    """One path for all that many ranks do, a bar each for few."""
+    count = len(row)
+    height = (field.bottom - field.top) / count
+    gap = 0.1 * height if count <= LARGEST_WITH_TITLES else 0
+    steps = []
+    for s in stretches:
+        x, y, end = field.x(s.begin), field.y(count - row[s.rank]) + gap, field.x(s.end)
+        if count <= LARGEST_WITH_TITLES:
+            title = f"rank {s.rank} {s.doing} from {s.begin:.4g} to {s.end:.4g}"
+            canvas.rect(x, y, end - x, height - 2 * gap, COLORS[s.doing], title=title)
+        else:
+            wide = number(max(end - x, 0.3))
+            steps.append(f"M{number(x)} {y:.2f}h{wide}v{height:.2f}h-{wide}z")
+    if steps:
+        canvas.path("".join(steps), fill=COLORS[stretches[0].doing])

@@ -7,73 +7,73 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-import plotly.graph_objects as go
-
 from corymb.picture.page import Section
 from corymb.picture.palette import BLUE, INK, VERMILION
-from corymb.picture.style import styled
+from corymb.picture.svg import Canvas, Figure, Key, Picture, symbol
 
 Row = dict[str, Any]
+Column = tuple[str, int, int, int]
 
 # The ratio at which a colour is at its full; blue is faster, red is slower, white is equal.
 FULL_RATIO = 4.0
-SCALE = [[0.0, BLUE], [0.5, "#f7f7f7"], [1.0, VERMILION]]
+MIDDLE = "#f7f7f7"
 TICKS = (0.25, 0.5, 1.0, 2.0, 4.0)
+LEFT, TOP, BOTTOM = 150, 24, 130  # pixels around the cells
 LINE_HEIGHT = 18
 
 
-def waiting_map(rows: Sequence[Row]) -> go.Figure:
+def waiting_map(rows: Sequence[Row]) -> Figure:
     """`rows` as in the JSON of `corymb bench waiting`: lines are operations and sizes, columns the
     loads and ranks. A mark is on cells that are worse."""
     shown = [row for row in rows if row["ratio"] is not None]
     lines = sorted({(row["op"], row["bytes"]) for row in shown})
     columns = sorted({_column(row) for row in shown})
-    z = np.full((len(lines), len(columns)), np.nan)
-    texts = np.full(z.shape, "", dtype=object)
-    marks_x: list[int] = []
-    marks_y: list[int] = []
-    for row in shown:
-        y, x = lines.index((row["op"], row["bytes"])), columns.index(_column(row))
-        z[y, x] = math.log2(max(row["ratio"], 1e-3))
-        texts[y, x] = _text(row)
-        if row["worse_median"] or row["worse_p99"]:
-            marks_x.append(x)
-            marks_y.append(y)
-    limit = math.log2(FULL_RATIO)
-    figure = go.Figure(
-        go.Heatmap(
-            z=z.astype(np.float32), hovertext=texts, hovertemplate="%{hovertext}<extra></extra>",
-            colorscale=SCALE, zmin=-limit, zmax=limit, xgap=1, ygap=1,
-            colorbar={
-                "title": {"text": "corymb / plain", "side": "top"}, "thickness": 12,
-                "tickvals": [math.log2(tick) for tick in TICKS],
-                "ticktext": [f"{tick:g} x" for tick in TICKS],
-            },
-        )
-    )  # fmt: skip
-    figure.add_trace(
-        go.Scatter(
-            x=marks_x, y=marks_y, mode="markers", hoverinfo="skip", showlegend=False,
-            marker={"symbol": "x-thin", "size": 7, "line": {"width": 1.5, "color": INK}},
-        )
-    )  # fmt: skip
-    loads = list(dict.fromkeys(column[:3] for column in columns))
-    starts = [next(i for i, c in enumerate(columns) if c[:3] == load) for load in loads]
-    figure.update_xaxes(
-        tickvals=starts, ticktext=[_load_text(load) for load in loads], tickangle=60,
-        showgrid=False, range=[-0.5, len(columns) - 0.5],
-    )  # fmt: skip
-    for start in starts[1:]:
-        figure.add_vline(start - 0.5, line={"color": INK, "width": 0.8})
-    figure.update_yaxes(
-        tickvals=list(range(len(lines))), ticktext=[f"{op} {size} B" for op, size in lines],
-        showgrid=False, range=[len(lines) - 0.5, -0.5],
-    )  # fmt: skip
-    return styled(figure, 220 + LINE_HEIGHT * len(lines), margin={"l": 120, "r": 40, "b": 150})
+
+    def draw(width: float) -> Canvas:
+        canvas = Canvas(width, TOP + LINE_HEIGHT * len(lines) + BOTTOM)
+        step = (width - LEFT - 30) / max(len(columns), 1)
+        _labels(canvas, lines, columns, step)
+        for row in shown:
+            x = LEFT + columns.index(_column(row)) * step
+            y = TOP + lines.index((row["op"], row["bytes"])) * LINE_HEIGHT
+            fill = _shade(row["ratio"])
+            canvas.rect(x, y, step - 1, LINE_HEIGHT - 1, fill, title=_text(row))
+            if row["worse_median"] or row["worse_p99"]:
+                radius = min(3.5, step / 3)
+                symbol(canvas, "cross", x + step / 2, y + LINE_HEIGHT / 2, radius, "#101418")
+        return canvas
+
+    return Figure(
+        [Picture("corymb's time over that of plain code", draw)],
+        [Key(f"{tick:g} x", _shade(tick)) for tick in TICKS],
+    )
 
 
-def _column(row: Row) -> tuple[str, int, int, int]:
+def _labels(
+    canvas: Canvas, lines: Sequence[tuple[str, int]], columns: Sequence[Column], step: float
+) -> None:
+    bottom = TOP + LINE_HEIGHT * len(lines)
+    for place, (op, size) in enumerate(lines):
+        y = TOP + place * LINE_HEIGHT + 13
+        canvas.text(LEFT - 6, y, f"{op} {size} B", anchor="end", size=11)
+    for load in dict.fromkeys(column[:3] for column in columns):
+        mine = [i for i, column in enumerate(columns) if column[:3] == load]
+        x = LEFT + mine[0] * step
+        canvas.line(x - 0.5, TOP, x - 0.5, bottom + 4, INK, 0.8)
+        middle = LEFT + (mine[0] + mine[-1] + 1) / 2 * step
+        canvas.text(middle + 4, bottom + 12, _load_text(load), anchor="end", size=11, turn=-50)
+
+
+def _shade(ratio: float) -> str:
+    """The colour of a ratio: logarithmic, to both sides of equal."""
+    part = math.log(max(ratio, 1e-3)) / math.log(FULL_RATIO)
+    end = BLUE if part < 0 else VERMILION
+    part = min(abs(part), 1.0)
+    pairs = [(int(MIDDLE[i : i + 2], 16), int(end[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(low + (high - low) * part):02x}" for low, high in pairs)
+
+
+def _column(row: Row) -> Column:
     return row["kind"], row["cpus"], ("none", "one", "all").index(row["neighbours"]), row["ranks"]
 
 
@@ -86,9 +86,9 @@ def _load_text(load: tuple[str, int, int]) -> str:
 def _text(row: Row) -> str:
     return (
         f"{row['op']} of {row['bytes']} B, {row['ranks']} {row['kind']}, {row['cpus']} CPUs, "
-        f"neighbours: {row['neighbours']}<br>median {row['median_us']:.4g} us, plain "
-        f"{row['peer_median_us']:.4g} us<br>99 % {row['p99_us']:.4g} us, plain "
-        f"{row['peer_p99_us']:.4g} us<br>first call {row['first_us']:.4g} us, plain "
+        f"neighbours: {row['neighbours']}\nmedian {row['median_us']:.4g} us, plain "
+        f"{row['peer_median_us']:.4g} us\n99 % {row['p99_us']:.4g} us, plain "
+        f"{row['peer_p99_us']:.4g} us\nfirst call {row['first_us']:.4g} us, plain "
         f"{row['peer_first_us']:.4g} us"
     )
 

@@ -9,11 +9,9 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-import plotly.graph_objects as go
-
-from corymb.picture.palette import BLUE, INK, VERMILION, viridis_hex
-from corymb.picture.style import plain, styled
+from corymb.picture.axes import Axis, frame, linear
+from corymb.picture.palette import BLUE, VERMILION, viridis_hex
+from corymb.picture.svg import WIDE, Canvas, Figure, Key, Picture, number
 
 LANES_MOST = 12
 LABEL_MOST = 40
@@ -45,109 +43,104 @@ def short(name: str) -> str:
     return text if len(text) <= LABEL_MOST else text[: LABEL_MOST - 1] + "…"
 
 
-def deadlock_circle(steps: Sequence[Step]) -> go.Figure:
+def deadlock_circle(steps: Sequence[Step]) -> Figure:
     """The tasks on a circle; each arrow goes to the task that is waited for."""
     count = len(steps)
-    angles = [math.pi / 2 - 2 * math.pi * index / count for index in range(count)]
-    x, y = [math.cos(angle) for angle in angles], [math.sin(angle) for angle in angles]
-    figure = go.Figure()
-    for index in range(count):
-        _arrow(figure, (x[index], y[index]), (x[(index + 1) % count], y[(index + 1) % count]), 2)
     ranks = sorted({step.rank for step in steps})
-    color = {
-        rank: viridis_hex(place / max(1, len(ranks) - 1) * 0.85) for place, rank in enumerate(ranks)
-    }
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="markers",
-        marker={"size": 22, "color": [color[step.rank] for step in steps]},
-        customdata=[[step.rank, plain(step.runs), plain(step.waits_for)] for step in steps],
-        hovertemplate=(
-            "rank %{customdata[0]}: %{customdata[1]}<br>waits for %{customdata[2]}<extra></extra>"
-        ),
-    )
-    for index, step in enumerate(steps):
-        side = "left" if x[index] > 0.1 else "right" if x[index] < -0.1 else "center"
-        figure.add_annotation(
-            x=x[index], y=y[index], showarrow=False, align=side,
-            xanchor=side, xshift=18 if side == "left" else -18 if side == "right" else 0,
-            yshift=0 if side != "center" else (24 if y[index] > 0 else -24),
-            text=f"<b>rank {step.rank}</b> {plain(short(step.runs))}",
-        )  # fmt: skip
-    return _without_axes(figure, 460, 2.6, 1.35)
+
+    def draw(width: float) -> Canvas:
+        canvas = Canvas(width, 440)
+        places = _circle(canvas, count, width / 2 - 60 if width < WIDE / 2 else 190)
+        for index in range(count):
+            _arrow(canvas, places[index], places[(index + 1) % count], 2)
+        for index, ((x, y), step) in enumerate(zip(places, steps, strict=True)):
+            part = ranks.index(step.rank) / max(1, len(ranks) - 1) * 0.85
+            title = f"rank {step.rank}: {step.runs}\nwaits for {step.waits_for}"
+            canvas.circle(x, y, 11, viridis_hex(part), title=title)
+            _task(canvas, x, y, step, 16 * (index % 2))
+        return canvas
+
+    return Figure([Picture("the tasks that wait for each other", draw)])
 
 
-def ranks_circle(waits: Counter[tuple[int, int]], size: int) -> go.Figure:
+def _task(canvas: Canvas, x: float, y: float, step: Step, aside: float) -> None:
+    """Beside its mark if there is room, else above or below it, `aside` further away."""
+    text = f"rank {step.rank} {short(step.runs)}"
+    middle = canvas.width / 2
+    if canvas.width > WIDE / 2 and abs(x - middle) > 20:
+        side = 18 if x > middle else -18
+        canvas.text(x + side, y + 4, text, anchor="start" if side > 0 else "end", fill="var(--ink)")
+    else:
+        half = min(len(text) * 6.6 / 2, middle)
+        at = min(max(x, half), canvas.width - half)
+        size = min(12, 12 * canvas.width / max(len(text) * 7, 1))
+        canvas.text(
+            at,
+            y + (28 + aside if y > canvas.height / 2 else -18 - aside),
+            text,
+            size=size,
+            fill="var(--ink)",
+        )
+
+
+def ranks_circle(waits: Counter[tuple[int, int]], size: int) -> Figure:
     """The ranks on a circle; an arrow from each to those whose answers its tasks wait for."""
-    angles = [math.pi / 2 - 2 * math.pi * rank / size for rank in range(size)]
-    x, y = [math.cos(angle) for angle in angles], [math.sin(angle) for angle in angles]
-    figure = go.Figure()
     most = max(waits.values(), default=1)
-    for (rank, to), tasks in waits.items():
-        if rank != to:
-            _arrow(figure, (x[rank], y[rank]), (x[to], y[to]), 1 + 3 * tasks / most)
-    own = [waits[rank, rank] for rank in range(size)]
-    others = [sum(n for (rank, to), n in waits.items() if rank == r != to) for r in range(size)]
-    figure.add_scatter(
-        x=x,
-        y=y,
-        mode="markers+text",
-        text=[str(rank) for rank in range(size)],
-        textfont={"color": "white"},
-        marker={"size": 26 if size <= 32 else 8, "color": BLUE},
-        customdata=[[others[rank], own[rank]] for rank in range(size)],
-        hovertemplate=(
-            "rank %{text}: %{customdata[0]} tasks wait for answers of other ranks, "
-            "%{customdata[1]} for its own<extra></extra>"
-        ),
-    )
-    return _without_axes(figure, 420, 2.6, 1.3)
+
+    def draw(width: float) -> Canvas:
+        canvas = Canvas(width, 420)
+        places = _circle(canvas, size, min(width / 2 - 30, 175))
+        for (rank, to), tasks in waits.items():
+            if rank != to:
+                _arrow(canvas, places[rank], places[to], 1 + 3 * tasks / most)
+        for rank, (x, y) in enumerate(places):
+            others = sum(n for (r, to), n in waits.items() if r == rank != to)
+            title = (
+                f"rank {rank}: {others} tasks wait for answers of other ranks, "
+                f"{waits[rank, rank]} for its own"
+            )
+            canvas.circle(x, y, 13 if size <= 32 else 4, BLUE, title=title)
+            if size <= 32:
+                canvas.text(x, y + 4, str(rank), fill="white")
+        return canvas
+
+    return Figure([Picture("which rank waits for which", draw)])
 
 
-def calls_chart(calls: Sequence[Call], ranks: Sequence[int]) -> go.Figure:
+def calls_chart(calls: Sequence[Call], ranks: Sequence[int]) -> Figure:
     """Bars over time, ranks from top to bottom; calls that overlap lie side by side."""
     first = min((call.begin for call in calls), default=0.0)
-    unit, scale = ("ms", 1e3) if max((c.end - first for c in calls), default=0) < 2 else ("s", 1.0)
-    row = {rank: place for place, rank in enumerate(ranks)}
+    longest = max((call.end - first for call in calls), default=0.0)
+    unit, factor = ("ms", 1e3) if longest < 2 else ("s", 1.0)
     targets = sorted({call.to for call in calls})
-    figure = go.Figure()
-    placed = {rank: _lanes([call for call in calls if call.rank == rank]) for rank in ranks}
-    for place, to in enumerate(targets):
-        bars = [
-            (row[rank] - 0.4 + 0.8 * (lane + 0.5) / lanes, 0.8 / lanes, call)
-            for rank, (lanes, of_rank) in placed.items()
-            for lane, call in of_rank
-            if call.to == to
-        ]
-        figure.add_bar(
-            name=f"to rank {to}",
-            orientation="h",
-            y=[y for y, _, _ in bars],
-            width=[0.9 * height for _, height, _ in bars],
-            base=np.asarray([(call.begin - first) * scale for _, _, call in bars]),
-            x=np.asarray([(call.end - call.begin) * scale for _, _, call in bars]),
-            marker={
-                "color": viridis_hex(place / max(1, len(targets) - 1) * 0.9),
-                "line": {"width": 1, "color": "white"},
-                "pattern": {"shape": ["" if call.is_over else "/" for _, _, call in bars]},
-            },
-            customdata=[
-                [call.rank, call.to, "" if call.is_over else ", not answered"]
-                for _, _, call in bars
-            ],
-            hovertemplate=(
-                "rank %{customdata[0]} calls rank %{customdata[1]}: from %{base:.4~g}, "
-                "%{x:.4~g} " + unit + "%{customdata[2]}<extra></extra>"
-            ),
-        )
-    figure.update_yaxes(
-        title="rank", range=[len(ranks) - 0.5, -0.5], tickvals=list(range(len(ranks))),
-        ticktext=[str(rank) for rank in ranks], showgrid=False,
-    )  # fmt: skip
-    figure.update_xaxes(title=f"time since the first call, {unit}", rangemode="tozero")
-    height = int(np.clip(150 + 60 * len(ranks), 240, 760))
-    return styled(figure, height, barmode="overlay")
+    fill = {to: viridis_hex(at / max(1, len(targets) - 1) * 0.9) for at, to in enumerate(targets)}
+    count = len(ranks)
+
+    def draw(width: float) -> Canvas:
+        canvas = Canvas(width, min(max(80 + 60 * count, 200), 760))
+        ticks = [(count - place - 0.5, str(rank)) for place, rank in enumerate(ranks)]
+        most = 8 if width > WIDE / 2 else 4
+        across = linear(0, longest * factor, f"time since the first call, {unit}", most)
+        field = frame(canvas, across, Axis(0, count, ticks, "rank"), grid=(True, False))
+        for place, rank in enumerate(ranks):
+            lanes, placed = _lanes([call for call in calls if call.rank == rank])
+            high = 0.8 * (field.bottom - field.top) / count / lanes
+            for lane, call in placed:
+                begin, end = ((at - first) * factor for at in (call.begin, call.end))
+                title = (
+                    f"rank {rank} calls rank {call.to}: from {begin:.4g}, {end - begin:.4g} {unit}"
+                    + ("" if call.is_over else ", not answered")
+                )
+                x, y = field.x(begin), field.y(count - place - 0.1) + lane * high
+                canvas.rect(
+                    x, y, field.x(end) - x, 0.9 * high, fill[call.to], title=title,
+                    line="none" if call.is_over else VERMILION, line_width=2,
+                    opacity=1 if call.is_over else 0.6,
+                )  # fmt: skip
+        return canvas
+
+    keys = [Key(f"to rank {to}", fill[to]) for to in targets]
+    return Figure([Picture("calls over time", draw)], keys)
 
 
 def _lanes(calls: Sequence[Call]) -> tuple[int, list[tuple[int, Call]]]:
@@ -166,20 +159,31 @@ def _lanes(calls: Sequence[Call]) -> tuple[int, list[tuple[int, Call]]]:
     return max(used, 1), placed
 
 
+def _circle(canvas: Canvas, count: int, radius: float) -> list[tuple[float, float]]:
+    """Places on a circle, clockwise from the top."""
+    angles = [2 * math.pi * index / count for index in range(count)]
+    x, y = canvas.width / 2, canvas.height / 2
+    return [(x + radius * math.sin(angle), y - radius * math.cos(angle)) for angle in angles]
+
+
 def _arrow(
-    figure: go.Figure, begin: tuple[float, float], end: tuple[float, float], width: float
+    canvas: Canvas, begin: tuple[float, float], end: tuple[float, float], width: float
 ) -> None:
-    figure.add_annotation(
-        ax=begin[0], ay=begin[1], x=end[0], y=end[1], axref="x", ayref="y", xref="x", yref="y",
-        showarrow=True, arrowhead=2, arrowwidth=width, arrowcolor=VERMILION, text="",
-        standoff=16, startstandoff=14,
-    )  # fmt: skip
-
-
-def _without_axes(figure: go.Figure, height: int, half_width: float, half: float) -> go.Figure:
-    figure.update_xaxes(range=[-half_width, half_width], visible=False)
-    figure.update_yaxes(range=[-half, half], visible=False, scaleanchor="x", constrain="domain")
-    return styled(
-        figure, height, showlegend=False, margin={"l": 10, "r": 10, "t": 10, "b": 10},
-        font={"color": INK, "size": 13},
-    )  # fmt: skip
+    """From mark to mark, a little short of both."""
+    across, down = end[0] - begin[0], end[1] - begin[1]
+    length = math.hypot(across, down) or 1.0
+    across, down = across / length, down / length
+    size = 5 + width
+    x, y = end[0] - 16 * across, end[1] - 16 * down
+    left, top = x - size * across, y - size * down
+    half = size / 2
+    canvas.line(begin[0] + 14 * across, begin[1] + 14 * down, left, top, VERMILION, width)
+    points = (
+        x,
+        y,
+        left - half * down,
+        top + half * across,
+        left + half * down,
+        top - half * across,
+    )
+    canvas.path("M{} {}L{} {}L{} {}Z".format(*map(number, points)), fill=VERMILION)
