@@ -8,7 +8,11 @@ TOPICS = {
         "run", "attach", "Team", "Request", "StopSource", "ChosenPlan", "TeamStatistics",
         "make_team_descriptor",
     ]),
-    "errors": ("Errors", "corymb", ["Error", "RankError"]),
+    "errors": ("Errors", "corymb", [
+        "Error", "RankError", "InvalidArgumentError", "UnknownNameError", "InvalidModelError",
+        "StaleModelError", "InvalidPlanError", "FileError", "UnsupportedError", "TimeoutError",
+        "TeamBrokenError", "InterruptError", "MismatchError", "DeadlockError", "InternalError",
+    ]),
     "types": ("Types and operators", "corymb", [
         "Datatype", "Op", "Operator", "BYTE", "BOOL", "SHORT", "INT", "LONG", "FLOAT", "DOUBLE",
         "COMPLEX", "DOUBLE_COMPLEX", "INT8_T", "INT16_T", "INT32_T", "INT64_T", "UINT8_T",
