@@ -9,6 +9,7 @@ import json
 from array import array
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import corymb
@@ -372,7 +373,10 @@ CONSTRUCTORS: dict[type, Callable[[], Arguments]] = {
     corymb.MulticastGroup: lambda: (3,),
     corymb.StopSource: lambda: (),
     corymb.Phases: lambda: (cluster_choice().plan, cluster(), 64),
-    corymb.Error: lambda: ("text", "io", (1,)),
+    **{
+        kind: partial(lambda code: ("text", code, (1,)), code)
+        for code, kind in {"none": corymb.Error, **corymb.errors.OF_CODES}.items()
+    },
     corymb.RankError: lambda: ("text", 1),
     Team: lambda: (_core.ThreadTeam(1).join(0),),
     _core.ThreadTeam: lambda: (2,),

@@ -153,7 +153,8 @@ def models() -> list[Any]:
         calls.cluster(), calls.cluster_choice(), corymb.usable_cpus(), corymb.probe_permissions(),
         corymb.spot_check(machine), corymb.simulate(choice.plan, machine, [0, 1]),
         ring.readers(), group.under_way(), token.late(), corymb.trace_process(os.getpid()),
-        corymb.Error("text", "io"), corymb.RankError("text", 1),
+        *(corymb.Error("text", code) for code in ["none", *corymb.errors.OF_CODES]),
+        corymb.RankError("text", 1),
         _core.ThreadTeam(2), corymb.IN_PLACE, corymb.Machine.gallery("scc-48c"),
         corymb.StopSource(), calls.noise(), calls.noise_trace(),
         corymb.Phases(calls.cluster_choice().plan, calls.cluster(), 64), *statistics(),
@@ -198,7 +199,8 @@ def public_classes() -> list[type]:
 
 
 def members(kind: type) -> list[str]:
-    own = set(dir(kind)) - set(dir(RuntimeError if issubclass(kind, Exception) else object))
+    bases = [base for base in kind.__mro__ if base.__module__ == "builtins"]
+    own = set(dir(kind)).difference(*(dir(base) for base in bases))
     return sorted(name for name in own if not name.startswith("_"))
 
 

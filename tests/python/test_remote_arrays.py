@@ -130,7 +130,7 @@ def test_ranks_that_differ_are_told() -> None:
             with pytest.raises(corymb.Error, match="shared array") as refused:
                 own.shared_array("differ", shapes[own.rank]).wait()
             assert refused.value.code == "mismatch"
-        with pytest.raises(corymb.Error, match="another mapping or mark"):
+        with pytest.raises(corymb.Error, match="another mapping, mark or cache"):
             own.shared_array("kinds", 4, (np.int64, np.float64)[own.rank]).wait()
 
     among(2, body)

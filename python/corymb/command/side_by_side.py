@@ -24,8 +24,9 @@ class Verdict:
         self.lines: dict[str, list[str]] = {"wins": [], "ties": [], "losses": []}
 
     def add(self, own_ns: float, other_ns: float, text: str) -> None:
-        ratio = own_ns / other_ns
-        kind = "ties" if abs(ratio - 1) <= TIE else "wins" if ratio < 1 else "losses"
+        """A length of work of 0 says that no work is too small; nothing is shorter."""
+        is_tie = abs(own_ns - other_ns) <= TIE * other_ns
+        kind = "ties" if is_tie else "wins" if own_ns < other_ns else "losses"
         self.lines[kind].append(text)
 
     def show(self, out: Console, others: str) -> None:
