@@ -178,6 +178,9 @@ def record(rows: list[dict[str, Any]], programs: list[dict[str, Any]]) -> dict[s
                     " each, four ranks share two. A real-time process keeps its CPU for long, so"
                     " ranks that share CPUs run at a high usual priority. The commands are:",
                     "```sh\n" + "\n".join(" ".join(words) for _, words in commands()) + "\n```",
+                    "Compare figures only within a page. [Threads](threads.md) is another run. It"
+                    " has four threads at real-time priority, too, where `std::barrier` is slightly"
+                    " faster than corymb.",
                 ]
             },
             {
