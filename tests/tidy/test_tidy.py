@@ -592,6 +592,13 @@ class Figures(RuleTest):
         self.good(figures.check_figures, self.page(table, "docs/reference/a.md"))
         self.bad(figures.check_figures, self.page("25 ms", "docs/reference/a.md"), 3)
 
+    def test_sections_of_limits(self):
+        table = "| a | b |\n|---|---|\n| c | 25 ms |"
+        self.good(figures.check_figures, self.page(f"## Limits of waits\n\n{table}"))
+        self.bad(figures.check_figures, self.page("## Limits\n\n25 ms"), 5)
+        self.bad(figures.check_figures, self.page(f"## Limits\n\n## Waits\n\n{table}"), 9)
+        self.bad(figures.check_figures, self.page(f"## No limits\n\n{table}"), 7)
+
 
 class Versions(RuleTest):
     HEADER = "".join(
