@@ -25,8 +25,8 @@ struct TcpOptions {
     std::string_view node{};
     /// The longest wait for the other ranks in `meet`.
     std::chrono::nanoseconds deadline = std::chrono::seconds(60);
-    /// A node whose kernel has not answered for so long counts as ended, in whole seconds from 2
-    /// on. Long against a pause of the network, short against people's patience.
+    /// A node whose kernel has owed an answer for so long counts as ended, from 2 s to an hour; a
+    /// half longer at most. Long against a pause of the network, short against people's patience.
     std::chrono::seconds lost_after = std::chrono::seconds(10);
 };
 
@@ -40,8 +40,9 @@ struct TcpOptions {
 class CORYMB_EXPORT TcpCarrier final : public Carrier {
 public:
     /// Rank 0 of `size`. `host` is its name or address, as other nodes reach it. Throws
-    /// Errc::invalid_argument for a size below 1 or options that cannot be, and Errc::io if there
-    /// is no port to be had there.
+    /// Errc::invalid_argument for a size below 1, options that cannot be, or a name that other
+    /// nodes cannot reach; Errc::io if there is no port to be had there; Errc::unsupported if this
+    /// node cannot be told from others.
     TcpCarrier(int size, std::string_view host, const TcpOptions& options = {});
     /// Another rank. `rank` below 0: rank 0 gives it a number, in the order in which ranks come.
     /// Throws Errc::invalid_argument for a line that is none.

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <corymb/error.hpp>
+
+#include <cerrno>
+#include <string>
+#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -34,5 +39,14 @@ public:
 private:
     int number_;
 };
+
+/// What a call has made. Throws Errc::io, with errno, if that is none; `whose` is for people.
+inline Descriptor made_descriptor(int number, const std::string& whose) {
+    if (number < 0) {
+        throw Error(Errc::io, "there is no descriptor for " + whose + ": " +
+                                  std::generic_category().message(errno) + "; see ulimit -n");
+    }
+    return Descriptor(number);
+}
 
 } // namespace corymb

@@ -20,18 +20,10 @@ namespace {
 
 using Env = channel::StandardEnv;
 
-int new_descriptor() {
-    const int made = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (made < 0) {
-        throw Error(Errc::io, "there is no descriptor for a scheduler: " +
-                                  std::generic_category().message(errno));
-    }
-    return made;
-}
-
 } // namespace
 
-Doorbell::Doorbell() : ring_(new_descriptor()) {
+Doorbell::Doorbell()
+    : ring_(made_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "a scheduler")) {
     const BlockedSignals blocked;
     watcher_ = std::thread([this] { watch(); });
 }

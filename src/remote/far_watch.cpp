@@ -30,8 +30,8 @@ void control(int epoll, int operation, int descriptor, std::uint32_t events) {
 } // namespace
 
 FarWatch::FarWatch(int descriptor)
-    : watched_(descriptor), both_(::epoll_create1(EPOLL_CLOEXEC)),
-      end_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    : watched_(descriptor), both_(made_descriptor(::epoll_create1(EPOLL_CLOEXEC), "a carrier")),
+      end_(made_descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "a carrier")) {
     control(both_.number(), EPOLL_CTL_ADD, end_.number(), EPOLLIN);
     control(both_.number(), EPOLL_CTL_ADD, watched_, EPOLLONESHOT); // Not armed yet.
     const BlockedSignals blocked;

@@ -3,6 +3,7 @@
 
 #include "base/clock.hpp"
 #include "base/small_file.hpp"
+#include "tcp/tuning.hpp"
 
 #include <corymb/error.hpp>
 
@@ -15,12 +16,11 @@
 #include <cstddef>
 #include <cstring>
 #include <map>
-#include <netdb.h>
+#include <optional>
 #include <poll.h>
 #include <random>
 #include <span>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 #include <utility>
 
@@ -95,7 +95,9 @@ struct Guest {
 /// Takes in those who know the key, one after the other. Others cost a connection for a while.
 class Door {
 public:
-    Door(int listener, const std::string& key) : listener_(listener), key_(&key) {}
+    Door(int listener, const std::string& key, int size)
+        : listener_(listener), key_(&key),
+          guests_most_(static_cast<std::size_t>(size) + tuning::strangers_most) {}
 
     /// The next one. A socket below 0: none until `end`.
     std::pair<Descriptor, Hello> next(Moment end) {
@@ -103,7 +105,10 @@ public:
             std::erase_if(guests_, [now](const Guest& one) { return one.until < now; });
             wait(end - now);
             if (Descriptor socket = accept_at(listener_); socket.number() >= 0) {
-                guests_.push_back({std::move(socket), now_ns() + patience_ns});
+                if (guests_.size() == guests_most_) {
+                    guests_.erase(guests_.begin());
+                }
+                guests_.push_back({std::move(socket), now_ns() + tuning::stranger_ns});
             }
             for (std::size_t i = 0; i < guests_.size();) {
                 const Answer answer = listen_to(guests_[i]);
@@ -123,7 +128,6 @@ public:
 
 private:
     enum class Answer { silence, hello, nonsense };
-    static constexpr std::int64_t patience_ns = 5'000'000'000;
 
     void wait(std::int64_t left_ns) {
         std::vector<pollfd> wanted{{listener_, POLLIN, 0}};
@@ -149,7 +153,8 @@ private:
 
     int listener_;
     const std::string* key_;
-    std::vector<Guest> guests_;
+    std::size_t guests_most_;
+    std::vector<Guest> guests_; ///< The oldest first.
 };
 
 [[noreturn]] void miss(const std::vector<Descriptor>& sockets, Rank from) {
@@ -224,11 +229,22 @@ std::string random_key() {
 }
 
 std::string own_node() {
-    std::string node = read_small_file("/proc/sys/kernel/random/boot_id").value_or("unknown");
-    node.resize(std::min<std::size_t>(node.size(), 36));
+    const auto unknown = [](const std::string& file) {
+        return Error(Errc::unsupported,
+                     file + " cannot be read, so the node is not known; give TcpOptions::node");
+    };
+    const char* const boot = "/proc/sys/kernel/random/boot_id";
+    const std::optional<std::string> read = read_small_file(boot);
+    if (!read.has_value()) {
+        throw unknown(boot);
+    }
+    std::string node = read->substr(0, 36);
     for (const char* const space : {"net", "ipc", "pid"}) {
+        const std::string file = std::string("/proc/self/ns/") + space;
         struct stat status{};
-        ::stat((std::string("/proc/self/ns/") + space).c_str(), &status);
+        if (::stat(file.c_str(), &status) != 0) {
+            throw unknown(file);
+        }
         node += fmt::format(" {}", status.st_ino);
     }
     return node + fmt::format(" {}", ::geteuid());
@@ -239,10 +255,20 @@ Met meet_all(const JoinLine& line, int listener, std::string_view node, Moment e
     std::vector<Hello> hellos(met.sockets.size());
     hellos[0].node.set(node);
     std::vector<std::pair<Descriptor, Hello>> unnumbered;
-    Door door(listener, line.key);
+    const auto number_them = [&] {
+        auto next = unnumbered.begin();
+        for (std::size_t rank = 1; rank < met.sockets.size() && next != unnumbered.end(); ++rank) {
+            if (met.sockets[rank].number() < 0) {
+                met.sockets[rank] = std::move(next->first);
+                hellos[rank] = (next++)->second;
+            }
+        }
+    };
+    Door door(listener, line.key, line.size);
     for (int come = 1; come < line.size;) {
         auto [socket, hello] = door.next(end);
         if (socket.number() < 0) {
+            number_them();
             miss(met.sockets, 1);
         }
         Welcome no;
@@ -259,14 +285,10 @@ Met meet_all(const JoinLine& line, int listener, std::string_view node, Moment e
             hellos[static_cast<std::size_t>(hello.rank)] = hello;
         }
     }
-    auto next = unnumbered.begin();
+    number_them();
     std::map<std::string, int> nodes;
     std::vector<Entry> entries(met.sockets.size());
     for (std::size_t rank = 0; rank < entries.size(); ++rank) {
-        if (rank != 0 && met.sockets[rank].number() < 0) {
-            met.sockets[rank] = std::move(next->first);
-            hellos[rank] = (next++)->second;
-        }
         const int number =
             nodes.emplace(hellos[rank].node.get(), static_cast<int>(nodes.size())).first->second;
         entries[rank].node = number;
@@ -316,7 +338,7 @@ Met meet_first(const JoinLine& line, Rank wanted, std::string_view node, Moment 
         write_all(made.number(), bytes_of(hello), end);
         met.sockets[static_cast<std::size_t>(other)] = std::move(made);
     }
-    Door door(listener.number(), line.key);
+    Door door(listener.number(), line.key, line.size);
     for (Rank come = met.rank + 1; come < line.size;) {
         auto [socket, said] = door.next(end);
         if (socket.number() < 0) {

@@ -3,6 +3,8 @@
 
 #include "base/clock.hpp"
 
+#include "tcp/tuning.hpp"
+
 #include <corymb/error.hpp>
 
 #include <algorithm>
@@ -114,21 +116,30 @@ Place place_of_peer(int socket) {
     return place_by(::getpeername, socket);
 }
 
-Descriptor listen_at(const std::string& host, int backlog) {
+Descriptor listen_at(const std::string& host, int ranks) {
+    const int backlog = ranks + static_cast<int>(tuning::strangers_most);
     const std::string what = "ranks cannot join at " + host;
     const Addresses addresses = addresses_of({host, 0}, what);
-    Descriptor listener = socket_for(*addresses);
-    if (listener.number() < 0 ||
-        ::bind(listener.number(), addresses->ai_addr, addresses->ai_addrlen) != 0 ||
-        ::listen(listener.number(), backlog) != 0) {
-        fail(what, text_of(errno));
+    int error = 0;
+    for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
+        Descriptor listener = socket_for(*one);
+        if (listener.number() >= 0 &&
+            ::bind(listener.number(), one->ai_addr, one->ai_addrlen) == 0 &&
+            ::listen(listener.number(), backlog) == 0) {
+            return listener;
+        }
+        error = errno;
     }
-    return listener;
+    fail(what, text_of(error));
 }
 
 Descriptor accept_at(int listener) {
     Descriptor made(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    set(made.number(), IPPROTO_TCP, TCP_NODELAY, 1);
+    if (made.number() >= 0) {
+        set(made.number(), IPPROTO_TCP, TCP_NODELAY, 1);
+    } else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+        fail("a connection cannot be taken; see ulimit -n", text_of(errno));
+    }
     return made;
 }
 
@@ -136,21 +147,23 @@ Descriptor connect_to(const Place& place, Moment end, const std::string& whom) {
     const std::string what =
         whom + " cannot be reached at " + place.host + ", port " + std::to_string(place.port);
     const Addresses addresses = addresses_of(place, what);
-    Descriptor made = socket_for(*addresses);
-    if (made.number() < 0 ||
-        (::connect(made.number(), addresses->ai_addr, addresses->ai_addrlen) != 0 &&
-         errno != EINPROGRESS)) {
-        fail(what, text_of(errno));
-    }
-    wait_for(made.number(), POLLOUT, end);
     int error = 0;
-    socklen_t length = sizeof error;
-    ::getsockopt(made.number(), SOL_SOCKET, SO_ERROR, &error, &length);
-    if (error != 0) {
-        fail(what, text_of(error));
+    for (const addrinfo* one = addresses.get(); one != nullptr; one = one->ai_next) {
+        Descriptor made = socket_for(*one);
+        if (made.number() < 0 || (::connect(made.number(), one->ai_addr, one->ai_addrlen) != 0 &&
+                                  errno != EINPROGRESS)) {
+            error = errno;
+            continue;
+        }
+        wait_for(made.number(), POLLOUT, end);
+        socklen_t length = sizeof error;
+        ::getsockopt(made.number(), SOL_SOCKET, SO_ERROR, &error, &length);
+        if (error == 0) {
+            set(made.number(), IPPROTO_TCP, TCP_NODELAY, 1);
+            return made;
+        }
     }
-    set(made.number(), IPPROTO_TCP, TCP_NODELAY, 1);
-    return made;
+    fail(what, text_of(error));
 }
 
 bool write_all(int socket, std::span<const std::byte> bytes, Moment end) {
@@ -166,30 +179,37 @@ bool read_all(int socket, std::span<std::byte> bytes, Moment end) {
 }
 
 void keep_asking(int socket, std::chrono::seconds lost_after) {
-    const auto all = static_cast<int>(std::min<std::int64_t>(lost_after.count(), 3'600));
+    const auto all = static_cast<int>(lost_after.count());
+    const int half = all / 2;
     set(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
-    set(socket, IPPROTO_TCP, TCP_KEEPIDLE, all - all / 2);
-    set(socket, IPPROTO_TCP, TCP_KEEPINTVL, 1);
-    set(socket, IPPROTO_TCP, TCP_KEEPCNT, all / 2);
+    set(socket, IPPROTO_TCP, TCP_KEEPIDLE, all - half);
+    set(socket, IPPROTO_TCP, TCP_KEEPINTVL, std::max(1, half / tuning::probes));
+    set(socket, IPPROTO_TCP, TCP_KEEPCNT, tuning::probes);
 }
 
 // The kernel sends no sign of life while it has data to send. TCP_USER_TIMEOUT, made for that, also
 // ends connections to peers whose kernel answers that their buffer is full.
-bool is_silent(int socket, std::chrono::seconds lost_after) noexcept {
-    constexpr std::uint32_t unanswered_probes = 3; // A full buffer has such; each waits longer.
+std::chrono::milliseconds silence_of(int socket) noexcept {
     tcp_info info{};
     socklen_t length = sizeof info;
     if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0) {
-        return false;
+        return {};
     }
+    // A full buffer has unanswered probes, too; each waits longer.
     const bool waits =
-        info.tcpi_unacked != 0 ? info.tcpi_retransmits != 0 : info.tcpi_probes >= unanswered_probes;
-    return waits && std::chrono::milliseconds(info.tcpi_last_ack_recv) > lost_after;
+        info.tcpi_unacked != 0 ? info.tcpi_retransmits != 0 : info.tcpi_probes >= tuning::probes;
+    return std::chrono::milliseconds(waits ? info.tcpi_last_ack_recv : 0);
 }
 
 bool has_delivered(int socket) noexcept {
     int left = 0;
-    return ::ioctl(socket, SIOCOUTQ, &left) != 0 || left == 0;
+    if (::ioctl(socket, SIOCOUTQ, &left) != 0 || left == 0) {
+        return true;
+    }
+    tcp_info info{}; // What a peer has refused is left for ever.
+    socklen_t length = sizeof info;
+    return ::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &length) != 0 ||
+           info.tcpi_state == TCP_CLOSE;
 }
 
 } // namespace corymb::tcp

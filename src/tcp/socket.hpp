@@ -23,9 +23,9 @@ struct Place {
 [[nodiscard]] Place place_of(int socket);
 [[nodiscard]] Place place_of_peer(int socket);
 
-/// A listener at a free port of `host`, a name or an address. Throws Errc::io.
-[[nodiscard]] Descriptor listen_at(const std::string& host, int backlog);
-/// The next connection; -1: there is none now.
+/// A listener for so many ranks at a free port of `host`, a name or an address. Throws Errc::io.
+[[nodiscard]] Descriptor listen_at(const std::string& host, int ranks);
+/// The next connection; -1: there is none now. Throws Errc::io if there is no descriptor for it.
 [[nodiscard]] Descriptor accept_at(int listener);
 /// Throws Errc::io, and Errc::timeout after `end`. `whom` is for people.
 [[nodiscard]] Descriptor connect_to(const Place& place, Moment end, const std::string& whom);
@@ -36,9 +36,9 @@ bool read_all(int socket, std::span<std::byte> bytes, Moment end);
 
 /// Has the kernel ask the peer's kernel for a sign of life when the peer has been silent.
 void keep_asking(int socket, std::chrono::seconds lost_after);
-/// Whether the peer's node has left unanswered for so long what the kernel has sent. A peer that
+/// How long ago the peer's node has answered, if it owes an answer; 0: it owes none. A peer that
 /// reads nothing is answered for by its kernel.
-[[nodiscard]] bool is_silent(int socket, std::chrono::seconds lost_after) noexcept;
+[[nodiscard]] std::chrono::milliseconds silence_of(int socket) noexcept;
 /// Whether the peer's kernel has everything, or nothing more can be done.
 [[nodiscard]] bool has_delivered(int socket) noexcept;
 /// What errno means.

@@ -7,6 +7,7 @@
 #include "base/descriptor.hpp"
 #include "tcp/meeting.hpp"
 #include "tcp/socket.hpp"
+#include "tcp/tuning.hpp"
 
 #include <corymb/error.hpp>
 
@@ -35,6 +36,7 @@ using Channel = Carrier::Channel;
 using Bytes = std::vector<std::byte>;
 
 constexpr Ticket done_at_once = 0;
+constexpr Ticket tickets = Ticket{1} << 32; ///< A ticket is its place, and generations of these.
 
 struct Frame {
     std::uint32_t channel = 0;
@@ -60,10 +62,12 @@ struct Peer {
     std::size_t frame_read = 0;
     Bytes body;
     std::optional<std::string> loss;
+    std::int64_t silent_since_ns = 0; ///< First look at which it owed an answer; 0: it owes none.
 };
 
 struct Slot {
     enum class State { free, sends, receives, is_done };
+    std::uint32_t generation = 0; ///< How often it has been given back.
     State state = State::free;
     std::byte* data = nullptr;
     std::size_t room = 0;
@@ -88,15 +92,21 @@ struct TcpState {
     TcpState(tcp::JoinLine of_line, const TcpOptions& given)
         : line(std::move(of_line)), node(given.node), options(given) {
         options.node = {};
-        if (node.size() > 127 || options.lost_after < std::chrono::seconds(2)) {
+        if (node.size() > 127 || options.lost_after < std::chrono::seconds(2) ||
+            options.lost_after > std::chrono::hours(1)) {
             throw Error(Errc::invalid_argument,
-                        "TcpOptions: `node` has at most 127 bytes, and `lost_after` is at least "
-                        "2 s");
+                        "TcpOptions: `node` has at most 127 bytes, and `lost_after` is from 2 s to "
+                        "an hour");
         }
         node = node.empty() ? tcp::own_node() : node;
     }
 
-    [[nodiscard]] Peer& peer(Rank rank) { return peers.at(static_cast<std::size_t>(rank)); }
+    [[nodiscard]] Peer& peer(Rank rank) { return peers[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] bool is_peer(Rank rank) const noexcept {
+        return rank >= 0 && static_cast<std::size_t>(rank) < peers.size() && rank != own;
+    }
+    void require_peer(Rank rank) const;
+    void watch();
     void take_over(tcp::Met met);
     void progress();
     void read_from(Rank from);
@@ -108,7 +118,12 @@ struct TcpState {
     void lose(Rank rank, const std::string& why);
     [[nodiscard]] Ticket take_slot();
     void give_back(Ticket ticket);
-    [[nodiscard]] Slot& slot(Ticket ticket) { return slots.at(ticket - 1); }
+    [[nodiscard]] Slot& slot(Ticket ticket) { return slots[ticket % tickets - 1]; }
+    [[nodiscard]] bool is_current(Ticket ticket) const noexcept {
+        const Ticket place = ticket % tickets;
+        return place != 0 && place <= slots.size() &&
+               slots[place - 1].generation == ticket / tickets;
+    }
     [[noreturn]] void refuse(Rank rank);
     void say_goodbye();
 
@@ -123,16 +138,16 @@ struct TcpState {
     Descriptor epoll{-1};
     std::vector<Peer> peers;
     std::map<std::pair<Rank, Channel>, Queue> queues;
-    std::vector<Slot> slots; ///< A ticket is a place here, and 1.
-    std::vector<Ticket> unused;
+    std::vector<Slot> slots;    ///< The place of a ticket counts from 1.
+    std::vector<Ticket> unused; ///< Places.
     Bytes read_room;
     std::int64_t watched_ns = 0;
 };
 
 void TcpState::take_over(tcp::Met met) {
-    epoll = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+    epoll = made_descriptor(::epoll_create1(EPOLL_CLOEXEC), "the connections of a rank");
     peers = std::vector<Peer>(met.sockets.size());
-    read_room.resize(std::size_t{1} << 16);
+    read_room.resize(tcp::tuning::read_bytes);
     for (std::size_t other = 0; other < peers.size(); ++other) {
         peers[other].socket = std::move(met.sockets[other]);
         if (const int socket = peers[other].socket.number(); socket >= 0) {
@@ -155,14 +170,25 @@ Ticket TcpState::take_slot() {
         unused.reserve(slots.size()); // Room for all to come back.
         unused.push_back(slots.size());
     }
-    const Ticket ticket = unused.back();
+    const Ticket place = unused.back();
     unused.pop_back();
-    return ticket;
+    return slots[place - 1].generation * tickets + place;
 }
 
 void TcpState::give_back(Ticket ticket) {
-    slot(ticket) = {};
-    unused.push_back(ticket);
+    Slot& one = slot(ticket);
+    const std::uint32_t generation = one.generation + 1;
+    one = {};
+    one.generation = generation;
+    unused.push_back(ticket % tickets);
+}
+
+void TcpState::require_peer(Rank rank) const {
+    if (!is_peer(rank)) {
+        throw Error(Errc::invalid_argument,
+                    own < 0 ? "a TcpCarrier has no connections before TcpCarrier::meet"
+                            : fmt::format("rank {} is no other rank of this TcpCarrier", rank));
+    }
 }
 
 void TcpState::refuse(Rank lost) {
@@ -181,6 +207,31 @@ void TcpState::progress() {
             push(other);
         }
         read_from(other); // Also what had come before the connection has failed.
+    }
+    watch();
+}
+
+/// Loses peers whose node answers no more, which the kernel itself notices after many minutes.
+void TcpState::watch() {
+    const std::int64_t now = now_ns();
+    const std::int64_t most = std::chrono::nanoseconds(options.lost_after).count();
+    if (now - watched_ns < most / tcp::tuning::looks_of_a_loss) {
+        return;
+    }
+    watched_ns = now;
+    for (Rank other = 0; other < static_cast<Rank>(peers.size()); ++other) {
+        Peer& one = peer(other);
+        if (one.socket.number() < 0) {
+            continue;
+        }
+        const std::chrono::milliseconds silence = tcp::silence_of(one.socket.number());
+        if (silence.count() == 0) {
+            one.silent_since_ns = 0;
+        } else if (one.silent_since_ns == 0) { // Before, nobody had asked it anything.
+            one.silent_since_ns = now;
+        } else if (silence > options.lost_after && now - one.silent_since_ns >= most) {
+            lose(other, tcp::text_of(ETIMEDOUT));
+        }
     }
 }
 
@@ -295,8 +346,7 @@ void TcpState::lose(Rank lost, const std::string& why) {
 
 /// Peers get what was sent, and then the end of the connection.
 void TcpState::say_goodbye() {
-    static constexpr std::int64_t longest_ns = 1'000'000'000;
-    const tcp::Moment end = now_ns() + longest_ns;
+    const tcp::Moment end = now_ns() + tcp::tuning::farewell_ns;
     bool is_over = false;
     while (!is_over && now_ns() < end) {
         is_over = true;
@@ -313,7 +363,7 @@ void TcpState::say_goodbye() {
             is_over = is_over && one.leaving.empty() && tcp::has_delivered(one.socket.number());
         }
         if (!is_over) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            std::this_thread::sleep_for(std::chrono::nanoseconds(tcp::tuning::farewell_nap_ns));
         }
     }
 }
@@ -329,7 +379,15 @@ TcpCarrier::TcpCarrier(int size, std::string_view host, const TcpOptions& option
         std::make_unique<detail::TcpState>(tcp::JoinLine{size, tcp::random_key(), {}}, options);
     state_->wanted = 0;
     state_->listener = tcp::listen_at(std::string(host), size);
-    state_->line.at = {std::string(host), tcp::place_of(state_->listener.number()).port};
+    const tcp::Place here = tcp::place_of(state_->listener.number());
+    const bool is_loopback = here.host.starts_with("127.") || here.host == "::1";
+    if (is_loopback && here.host != host && host != "localhost") {
+        throw Error(Errc::invalid_argument,
+                    fmt::format("{} is {} on this node, which no other one reaches; give an "
+                                "address of its network (/etc/hosts may have the name)",
+                                host, here.host));
+    }
+    state_->line.at = {std::string(host), here.port};
     state_->text = tcp::to_text(state_->line);
 }
 
@@ -384,6 +442,7 @@ int TcpCarrier::wait_descriptor() const noexcept {
 }
 
 Ticket TcpCarrier::send(const void* data, std::size_t bytes, Rank to, Channel channel, int mark) {
+    state_->require_peer(to);
     Peer& peer = state_->peer(to);
     if (peer.loss) {
         if (channel == Channel::notices) {
@@ -407,10 +466,16 @@ Ticket TcpCarrier::send(const void* data, std::size_t bytes, Rank to, Channel ch
 }
 
 Ticket TcpCarrier::receive(void* data, std::size_t room, Rank from, Channel channel) {
+    const Rank sender = channel == Channel::notices ? any_rank : from;
+    if (sender != any_rank) {
+        state_->require_peer(sender);
+    }
     const Ticket ticket = state_->take_slot();
     Slot& slot = state_->slot(ticket);
-    const Rank sender = channel == Channel::notices ? any_rank : from;
-    slot = {Slot::State::receives, static_cast<std::byte*>(data), room, {sender, channel}, {}};
+    slot.state = Slot::State::receives;
+    slot.data = static_cast<std::byte*>(data);
+    slot.room = room;
+    slot.from = {sender, channel};
     Queue& queue = state_->queues[slot.from];
     if (queue.come.empty()) {
         queue.receivers.push_back(ticket);
@@ -424,6 +489,9 @@ Ticket TcpCarrier::receive(void* data, std::size_t room, Rank from, Channel chan
 bool TcpCarrier::test(Ticket ticket, Arrival& arrival) {
     if (ticket == done_at_once) {
         return true;
+    }
+    if (!state_->is_current(ticket)) {
+        throw Error(Errc::invalid_argument, "this ticket has been used up");
     }
     if (state_->slot(ticket).state != Slot::State::is_done) {
         state_->progress();
@@ -443,7 +511,7 @@ bool TcpCarrier::test(Ticket ticket, Arrival& arrival) {
 }
 
 void TcpCarrier::abandon(Ticket ticket) noexcept {
-    if (ticket == done_at_once || state_->slot(ticket).state == Slot::State::free) {
+    if (!state_->is_current(ticket)) {
         return;
     }
     Slot& slot = state_->slot(ticket);
@@ -462,18 +530,10 @@ void TcpCarrier::abandon(Ticket ticket) noexcept {
 }
 
 const std::string* TcpCarrier::loss_of(Rank rank) noexcept {
-    detail::TcpState& all = *state_;
-    const std::int64_t now = now_ns();
-    if (now - all.watched_ns > std::chrono::nanoseconds(all.options.lost_after).count() / 4) {
-        all.watched_ns = now;
-        for (Rank other = 0; other < static_cast<Rank>(all.peers.size()); ++other) {
-            const int socket = all.peer(other).socket.number();
-            if (socket >= 0 && tcp::is_silent(socket, all.options.lost_after)) {
-                all.lose(other, tcp::text_of(ETIMEDOUT));
-            }
-        }
+    if (!state_->is_peer(rank)) {
+        return nullptr;
     }
-    const auto& loss = all.peer(rank).loss;
+    const auto& loss = state_->peer(rank).loss;
     return loss ? &*loss : nullptr;
 }
 

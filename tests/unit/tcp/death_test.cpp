@@ -189,13 +189,22 @@ TEST(TcpSleep, ARankWithNothingToDoSleepsUntilAMessageComes) {
     EXPECT_TRUE(is_told);
 }
 
-/// Both lie in networks of their own, which are then cut from each other: one rank has a call under
-/// way, the other one waits for nothing of the first.
-TEST(TcpDeath, ANodeThatCannotBeReachedIsDead) {
-    if (::geteuid() != 0 || std::system("ip -V > /dev/null 2>&1") != 0 ||
-        std::system("unshare --net true > /dev/null 2>&1") != 0) {
-        GTEST_SKIP() << "making network namespaces needs root, ip and unshare";
+/// Why networks cannot be made here; empty: they can.
+std::string no_networks() {
+    for (const char* const command : {"ip -V", "unshare --net true", "nsenter --version"}) {
+        if (::geteuid() != 0 ||
+            std::system((std::string(command) + " > /dev/null 2>&1").c_str()) != 0) {
+            return std::string("making network namespaces needs root and ") + command;
+        }
     }
+    return "";
+}
+
+/// Both ranks lie in networks of their own, which are cut from each other when rank 0 has called
+/// the function that it is given.
+void cut_from_each_other(
+    const std::function<void(TcpCarrier&, const std::function<void()>& cut)>& first,
+    const std::function<void(TcpCarrier&)>& second) {
     std::array<int, 2> made{}; // A byte: a child has its network.
     std::array<int, 2> linked{};
     std::array<int, 2> line{};
@@ -222,11 +231,7 @@ TEST(TcpDeath, ANodeThatCannotBeReachedIsDead) {
         const std::string text = own.join_line() + "\n";
         require(::write(line[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()),
                 "a pipe");
-        be(own, [&](Rank) -> Task<> {
-            co_await corymb::at(1, [] {});
-            pass(called);
-            co_await expect_loss(1);
-        });
+        first(own, [&] { pass(called); });
     });
     children.start([&] {
         enter();
@@ -234,7 +239,7 @@ TEST(TcpDeath, ANodeThatCannotBeReachedIsDead) {
         require(::read(line[0], text.data(), text.size() - 1) > 0, "a pipe");
         const std::string_view read(text.data());
         TcpCarrier own(read.substr(0, read.find('\n')), 1, quick());
-        be(own, [](Rank) -> Task<> { co_return; });
+        second(own);
     });
     await(made);
     await(made);
@@ -254,6 +259,70 @@ TEST(TcpDeath, ANodeThatCannotBeReachedIsDead) {
     in(1, "link set v0 down");
     EXPECT_EQ(children.wait(0), 0);
     EXPECT_EQ(children.wait(1), 0);
+}
+
+/// One rank has a call under way, the other one waits for nothing of the first.
+TEST(TcpDeath, ANodeThatCannotBeReachedIsDead) {
+    if (const std::string why = no_networks(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    cut_from_each_other(
+        [](TcpCarrier& own, const std::function<void()>& cut) {
+            be(own, [&cut](Rank) -> Task<> {
+                co_await corymb::at(1, [] {});
+                cut();
+                co_await expect_loss(1);
+            });
+        },
+        [](TcpCarrier& own) { be(own, [](Rank) -> Task<> { co_return; }); });
+}
+
+/// A rank that only tests what it waits for, as those of teams do.
+TEST(TcpDeath, WhoWaitsForANodeThatCannotBeReachedIsTold) {
+    if (const std::string why = no_networks(); !why.empty()) {
+        GTEST_SKIP() << why;
+    }
+    const auto wait_for_other = [](TcpCarrier& own, Rank other) {
+        const auto channel = TcpCarrier::Channel::data;
+        int word = 0;
+        TcpCarrier::Arrival arrival;
+        TcpCarrier::Arrival none;
+        const auto ticket = own.receive(&word, sizeof word, other, channel);
+        try {
+            while (!own.test(ticket, arrival)) { // Owed an answer, so no sign of life is asked for.
+                while (!own.test(own.send(&word, sizeof word, other, channel, 0), none)) {
+                }
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            }
+        } catch (const corymb::Error& error) {
+            require(error.code() == Errc::team_broken, error.what());
+            require(error.ranks() == std::vector<int>{other}, "another rank");
+            return;
+        }
+        require(false, "a message has come");
+    };
+    cut_from_each_other(
+        [&](TcpCarrier& own, const std::function<void()>& cut) {
+            own.meet();
+            cut();
+            wait_for_other(own, 1);
+        },
+        [&](TcpCarrier& own) {
+            own.meet();
+            TcpCarrier::Arrival arrival;
+            int word = 0;
+            try {
+                for (;;) {
+                    const auto ticket =
+                        own.receive(&word, sizeof word, 0, TcpCarrier::Channel::data);
+                    while (!own.test(ticket, arrival)) {
+                        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                    }
+                }
+            } catch (const corymb::Error& error) {
+                require(error.code() == Errc::team_broken, error.what());
+            }
+        });
 }
 
 } // namespace

@@ -16,9 +16,11 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
+#include <sys/socket.h>
 #include <thread>
 #include <vector>
 
@@ -118,6 +120,81 @@ TEST(TcpMeeting, TheDeadlineNamesWhoIsMissing) {
             TcpCarrier(first.join_line(), 1, for_so_long(std::chrono::milliseconds(50))).meet();
         }),
         Errc::timeout);
+}
+
+TEST(TcpMeeting, WhoHasJoinedWithoutANumberIsNotMissed) {
+    auto own =
+        std::make_unique<TcpCarrier>(4, "127.0.0.1", for_so_long(std::chrono::milliseconds(500)));
+    TcpCarrier& first = *own;
+    const std::string line = first.join_line();
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 2; ++i) {
+        threads.emplace_back(
+            [&line] { EXPECT_EQ(code_of([&line] { TcpCarrier(line).meet(); }), Errc::io); });
+    }
+    std::vector<int> missing;
+    EXPECT_EQ(code_of([&first] { first.meet(); }, &missing), Errc::timeout);
+    EXPECT_EQ(missing, std::vector<int>{3});
+    own.reset(); // Those who have joined learn of its end.
+}
+
+TEST(TcpMeeting, StrangersDoNotTakeAllDescriptors) {
+    TcpCarrier first(2, "127.0.0.1");
+    const std::string line = first.join_line();
+    std::jthread meets([&first] { first.meet(); });
+    const auto port =
+        static_cast<std::uint16_t>(std::stoi(line.substr(line.find(':', line.find(':') + 1) + 34)));
+    const auto soon = std::chrono::steady_clock::now().time_since_epoch() + corymb::test_limit();
+    std::vector<corymb::Descriptor> silent;
+    for (int i = 0; i < 30; ++i) {
+        silent.push_back(corymb::tcp::connect_to({"127.0.0.1", port},
+                                                 std::chrono::nanoseconds(soon).count(), "it"));
+    }
+    const auto is_closed = [](const corymb::Descriptor& one) {
+        char byte = 0;
+        return ::recv(one.number(), &byte, 1, MSG_DONTWAIT) == 0;
+    };
+    while (!is_closed(silent.front())) { // The oldest ones make room.
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    TcpCarrier second(line, 1);
+    second.meet();
+    EXPECT_EQ(second.rank(), 1);
+}
+
+TEST(TcpCarrier, NothingWorksBeforeRanksHaveMet) {
+    TcpCarrier first(2, "127.0.0.1");
+    int word = 0;
+    const auto channel = Carrier::Channel::data;
+    EXPECT_EQ(first.loss_of(1), nullptr);
+    EXPECT_EQ(code_of([&] { first.send(&word, sizeof word, 1, channel, 0); }),
+              Errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { first.receive(&word, sizeof word, 1, channel); }),
+              Errc::invalid_argument);
+}
+
+TEST(TcpCarrier, AUsedUpTicketHarmsNoOther) {
+    TcpCarrier first(2, "127.0.0.1");
+    TcpCarrier second(first.join_line());
+    std::jthread meets([&second] { second.meet(); });
+    first.meet();
+    meets.join();
+    const auto channel = Carrier::Channel::data;
+    int word = 7;
+    int got = 0;
+    const Carrier::Ticket old = second.receive(&got, sizeof got, 0, channel);
+    second.abandon(old);
+    const Carrier::Ticket next = second.receive(&got, sizeof got, 0, channel);
+    second.abandon(old);
+    Carrier::Arrival arrival;
+    EXPECT_EQ(code_of([&] { static_cast<void>(second.test(old, arrival)); }),
+              Errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { first.send(&word, sizeof word, 0, channel, 0); }),
+              Errc::invalid_argument); // To itself.
+    first.send(&word, sizeof word, 1, channel, 0);
+    while (!second.test(next, arrival)) {
+    }
+    EXPECT_EQ(got, 7);
 }
 
 TEST(TcpMeeting, WrongArgumentsAreRefused) {
