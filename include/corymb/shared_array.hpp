@@ -5,7 +5,7 @@
 
 #include <corymb/array_mapping.hpp>
 #include <corymb/detail/array_part.hpp>
-#include <corymb/detail/copies.hpp>
+#include <corymb/detail/finish_whole.hpp>
 #include <corymb/detail/now_or_later.hpp>
 #include <corymb/detail/recall.hpp>
 #include <corymb/distributed.hpp>
@@ -446,13 +446,14 @@ private:
                 }
             }
         });
-        co_await finish([&] {
+        const auto fetch_all = [&] {
             for (std::size_t rank = 0; rank < missing.size(); ++rank) {
                 if (!missing[rank].empty()) {
                     spawn(fetch(static_cast<Rank>(rank), missing[rank], blocks));
                 }
             }
-        });
+        };
+        co_await detail::finish_whole(fetch_all, "parts of an array");
         for_all([&](Rank rank, std::size_t offset, std::size_t position) {
             to[position] = (*blocks.at(piece(rank, offset)))[offset % part_->block()];
         });
@@ -511,13 +512,14 @@ private:
         if (far.empty()) {
             co_return;
         }
-        co_await finish([&] {
+        const auto call_all = [&] {
             for (std::size_t rank = 0; rank < far.size(); ++rank) {
                 if (far[rank].offsets.count != 0) {
                     static_cast<void>(spawn(each(static_cast<Rank>(rank), far[rank])));
                 }
             }
-        });
+        };
+        co_await detail::finish_whole(call_all, "other ranks' parts of an array");
     }
 
     [[nodiscard]] bool has_replicas() const noexcept {

@@ -2,6 +2,7 @@
 // How groups of objects come about.
 #pragma once
 
+#include <corymb/detail/finish_whole.hpp>
 #include <corymb/detail/group_change.hpp>
 #include <corymb/detail/group_list.hpp>
 #include <corymb/error.hpp>
@@ -89,12 +90,6 @@ Task<> destroy_made(std::vector<Remote<T>> made) {
                 require_rank_gone(error);
             }
         }
-    }
-}
-/// In a task. Throws Errc::interrupted if it was asked to stop.
-inline void require_no_stop(const char* before) {
-    if (this_task::stop_token().stop_requested()) {
-        Suspension::refuse_stopped(before);
     }
 }
 /// Objects that make(index) makes, all at once. If one fails, or this task is asked to stop, the

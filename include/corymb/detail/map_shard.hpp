@@ -4,6 +4,7 @@
 #pragma once
 
 #include <corymb/detail/copies.hpp>
+#include <corymb/detail/finish_whole.hpp>
 #include <corymb/detail/growing_table.hpp>
 #include <corymb/detail/now_or_later.hpp>
 #include <corymb/distributed.hpp>
@@ -133,7 +134,7 @@ public:
     // Copies. The pieces are the hashes of keys.
     /// The value, for a rank that may keep it if it is not about to change.
     [[nodiscard]] std::pair<bool, std::optional<V>> hand_out(const K& key, Rank to) {
-        return {copies_->hand_out(HashOf()(key), to), get(key)};
+        return {copies_ != nullptr && copies_->hand_out(HashOf()(key), to), get(key)};
     }
     /// Calls a method that writes a key or many, when no rank has a copy of what it writes.
     template <auto Method, class Of, class... A>
@@ -150,6 +151,13 @@ public:
         const auto write = [&] {
             return (this->*Method)(std::move(of), std::move(arguments)...);
         };
+        if (copies_ == nullptr) { // Ranks that give other options than this one keep no copies.
+            if constexpr (is_task<std::invoke_result_t<decltype(write)&>>) {
+                co_return co_await write();
+            } else {
+                co_return write();
+            }
+        }
         co_return co_await copies_->change(std::move(pieces), write);
     }
 
@@ -250,13 +258,14 @@ public:
             part.things.push_back(std::move(things[i]));
             part.positions.push_back(i);
         }
-        co_await finish([&] {
+        const auto call_all = [&] {
             for (std::size_t rank = 0; rank < parts.size(); ++rank) {
                 if (!parts[rank].things.empty()) {
                     static_cast<void>(spawn(each(static_cast<Rank>(rank), parts[rank])));
                 }
             }
-        });
+        };
+        co_await finish_whole(call_all, "other ranks' parts of a map");
     }
     /// The sum of what a bulk method that writes gives on all ranks.
     template <auto Method, class Thing, class KeyOf>

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <corymb/error.hpp>
+#include <corymb/task.hpp>
 
+#include <gtest/gtest.h>
 #include <optional>
+#include <utility>
 
 namespace corymb {
 
@@ -16,6 +19,19 @@ std::optional<Errc> refusal(const F& call) {
         return error.code();
     }
     return std::nullopt;
+}
+
+/// What a task that ends by an Error has thrown.
+template <class Await>
+Task<Errc> code_of(Await await) {
+    Errc code{};
+    try {
+        static_cast<void>(co_await std::move(await));
+        ADD_FAILURE() << "it has returned";
+    } catch (const Error& error) {
+        code = error.code();
+    }
+    co_return code;
 }
 
 } // namespace corymb

@@ -2,6 +2,7 @@
 #include "remote/among.hpp"
 #include "remote/history.hpp"
 #include "remote/over_nodes.hpp"
+#include "remote/refusal.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/rank_barrier.hpp>
@@ -155,19 +156,6 @@ TEST(ReplicatedValue, AnOperationThatThrowsKeepsWhatItHasChanged) {
         EXPECT_EQ(co_await number.read_latest(whole), 5);
         co_await meeting.arrive();
     });
-}
-
-/// What a task that ends by an Error has thrown.
-template <class Await>
-Task<Errc> code_of(Await await) {
-    Errc code{};
-    try {
-        static_cast<void>(co_await std::move(await));
-        ADD_FAILURE() << "it has returned";
-    } catch (const Error& error) {
-        code = error.code();
-    }
-    co_return code;
 }
 
 TEST(ReplicatedValue, RefusesAHomeThatIsNone) {

@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "remote/among.hpp"
 #include "remote/over_nodes.hpp"
+#include "remote/refusal.hpp"
 
 #include <corymb/error.hpp>
 #include <corymb/shared_array.hpp>
 #include <corymb/this_task.hpp>
+#include <corymb/when.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <gtest/gtest.h>
+#include <latch>
 #include <numeric>
 #include <random>
 #include <span>
@@ -208,6 +212,40 @@ Task<> take_turns(Shape shape) {
     });
     EXPECT_EQ(array.memory().data, array.local().size() * sizeof(T));
     co_await array.sync();
+}
+
+/// A rank that does not serve keeps others from their results; whoever is stopped then has none.
+TEST(SharedArray, AStoppedCallGivesNothingForAResult) {
+    std::latch is_busy(1);
+    std::latch is_late(1);
+    among(2, [&](Rank rank) -> Task<> {
+        SharedArrayOptions<int> options;
+        options.by_calls = true;
+        options.placement = Placement::cached;
+        auto array = co_await SharedArray<int>::make("array", 64, options);
+        if (rank == 1) {
+            is_busy.count_down();
+            is_late.wait();
+        } else {
+            while (!is_busy.try_wait()) {
+                co_await this_task::yield();
+            }
+            const auto read = [](SharedArray<int>& of) -> Task<> {
+                std::vector<int> to(32);
+                co_await of.get(32, std::span(to)); // Those of rank 1.
+            };
+            const auto write = [](SharedArray<int>& of) -> Task<> {
+                const std::vector<int> from(32);
+                co_await of.put(32, std::span(from));
+            };
+            EXPECT_EQ(co_await code_of(within(std::chrono::milliseconds(5), read(array))),
+                      Errc::timeout);
+            EXPECT_EQ(co_await code_of(within(std::chrono::milliseconds(5), write(array))),
+                      Errc::timeout);
+            is_late.count_down();
+        }
+        co_await array.sync();
+    });
 }
 
 TEST_P(ArrayOf, IsOneArrayForAllRanks) {

@@ -200,6 +200,25 @@ TEST(SharedMap, KeepsWhatItHasReadUntilThatIsWritten) {
     });
 }
 
+/// What a rank cannot know when others give other options, it does not let them keep.
+TEST(SharedMap, AsksAnOwnerThatKeepsNoBook) {
+    among(2, [](Rank rank) -> Task<> {
+        const Placement own = rank == 0 ? Placement::cached : Placement::owned;
+        SharedMap<int, long> map("mixed", {own});
+        RankBarrier barrier("turns");
+        int key = 0; // Rank 1 has it.
+        while (map.owner(key) != 1) {
+            ++key;
+        }
+        if (rank == 0) {
+            co_await map.put(key, 3);
+            EXPECT_EQ(co_await map.get(key), 3);
+            EXPECT_EQ(map.memory().replicas, 0U);
+        }
+        co_await barrier.arrive();
+    });
+}
+
 TEST(SharedMap, HasNoReplicas) {
     among(1, [](Rank) -> Task<> {
         const SharedMapOptions options{Placement::replicated};
