@@ -146,7 +146,7 @@ private:
 };
 
 template <class K>
-Task<> share_a_map(unsigned keys, const SharedMapOptions& options = {}) {
+Task<> share_a_map(unsigned keys, SharedMapOptions options = {}) {
     SharedMap<K, long> map("map", options);
     RankBarrier barrier("turns");
     MapModel<K, long> model(keys);
