@@ -144,7 +144,7 @@ print(corymb.run(work, 2, threads=True))
     assert done.stdout == "[(3.0, {'a': 1}), (3.0, {'a': 1})]\n", done.stderr
 
 
-def test_machines_are_listed_and_drawn(corymb_call: Command) -> None:
+def test_machines_are_listed_and_drawn(corymb_call: Command, corymb_command: Command) -> None:
     rows = {
         row["name"]: row for row in stdout_json(corymb_call("machines", "--json", "-"))["machines"]
     }
@@ -152,6 +152,10 @@ def test_machines_are_listed_and_drawn(corymb_call: Command) -> None:
     smelt = rows[SMELT]
     assert (smelt["cpus"], smelt["classes"], smelt["unit"]) == (20, 2, "cycles")
     assert smelt["nearest"] < smelt["farthest"]
+    for columns in ("40", "80"):
+        shown = corymb_command("machines", env={"COLUMNS": columns}).stdout
+        assert all(line in shown for line in (SMELT, "283", "886"))
+        assert max(map(len, shown.splitlines())) <= int(columns)
     drawn = corymb_call("machines", SMELT)
     assert drawn.stdout == corymb_call("map", "--machine", SMELT).stdout
 

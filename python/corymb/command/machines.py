@@ -7,6 +7,7 @@ import math
 from typing import Annotated, Any
 
 import typer
+from rich.console import Console
 from rich.table import Table
 
 import corymb
@@ -32,7 +33,7 @@ def command(
         value = map_command.as_json(chosen) if json is not None else None
     else:
         rows = [row_of(one) for one in sorted(corymb.gallery_names())]
-        out.print(_table(rows))
+        show(out, rows)
         value = {"schema": "corymb-machines/1", "machines": rows}
     if json is not None:
         files.write_json(json, value)
@@ -53,6 +54,20 @@ def row_of(name: str) -> dict[str, Any]:
         "unit": machine.unit,
         "source": machine.source,
     }
+
+
+def show(out: Console, rows: list[dict[str, Any]]) -> None:
+    """A table, or where that has no room for names and numbers two lines a machine."""
+    table = _table(rows)
+    if out.measure(table).maximum <= out.width:
+        out.print(table)
+        return
+    for row in rows:
+        out.print(row["name"], style="bold")
+        out.print(
+            f"  {row['cpus']} CPUs, {row['classes']} classes, {_number(row['nearest'])} to "
+            f"{_number(row['farthest'])} {row['unit']}"
+        )
 
 
 def _table(rows: list[dict[str, Any]]) -> Table:
