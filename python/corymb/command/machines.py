@@ -59,7 +59,8 @@ def row_of(name: str) -> dict[str, Any]:
 def show(out: Console, rows: list[dict[str, Any]]) -> None:
     """A table, or where that has no room for names and numbers two lines a machine."""
     table = _table(rows)
-    if out.measure(table).maximum <= out.width:
+    unbounded = out.options.update(max_width=1000)
+    if out.measure(table, options=unbounded).maximum <= out.width:
         out.print(table)
         return
     for row in rows:
