@@ -116,6 +116,19 @@ Place place_of_peer(int socket) {
     return place_by(::getpeername, socket);
 }
 
+bool is_loopback(int socket) noexcept {
+    sockaddr_storage address{};
+    socklen_t length = sizeof address;
+    ::getsockname(socket, reinterpret_cast<sockaddr*>(&address), &length);
+    if (address.ss_family == AF_INET6) {
+        const in6_addr& number = reinterpret_cast<const sockaddr_in6&>(address).sin6_addr;
+        return IN6_IS_ADDR_LOOPBACK(&number) != 0;
+    }
+    constexpr std::uint32_t first_byte = 127;
+    const in_addr& number = reinterpret_cast<const sockaddr_in&>(address).sin_addr;
+    return address.ss_family == AF_INET && ntohl(number.s_addr) >> 24U == first_byte;
+}
+
 Descriptor listen_at(const std::string& host, int ranks) {
     const int backlog = ranks + static_cast<int>(tuning::strangers_most);
     const std::string what = "ranks cannot join at " + host;

@@ -22,6 +22,8 @@ struct Place {
 };
 [[nodiscard]] Place place_of(int socket);
 [[nodiscard]] Place place_of_peer(int socket);
+/// Whether no other node reaches it.
+[[nodiscard]] bool is_loopback(int socket) noexcept;
 
 /// A listener for so many ranks at a free port of `host`, a name or an address. Throws Errc::io.
 [[nodiscard]] Descriptor listen_at(const std::string& host, int ranks);

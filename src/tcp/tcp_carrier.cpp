@@ -380,8 +380,7 @@ TcpCarrier::TcpCarrier(int size, std::string_view host, const TcpOptions& option
     state_->wanted = 0;
     state_->listener = tcp::listen_at(std::string(host), size);
     const tcp::Place here = tcp::place_of(state_->listener.number());
-    const bool is_loopback = here.host.starts_with("127.") || here.host == "::1";
-    if (is_loopback && here.host != host && host != "localhost") {
+    if (tcp::is_loopback(state_->listener.number()) && here.host != host && host != "localhost") {
         throw Error(Errc::invalid_argument,
                     fmt::format("{} is {} on this node, which no other one reaches; give an "
                                 "address of its network (/etc/hosts may have the name)",
